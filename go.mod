@@ -1,0 +1,3 @@
+module godlpack
+
+go 1.26
