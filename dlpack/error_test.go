@@ -1,0 +1,50 @@
+package dlpack_test
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"testing"
+
+	"godlpack/dlpack"
+)
+
+// checkError fails unless err is of that kind and has exactly that message; an empty message means no error.
+func checkError(t *testing.T, what string, err error, kind dlpack.Kind, message string) {
+	t.Helper()
+	switch {
+	case message == "" && err != nil:
+		t.Errorf("%s: want no error, got %v", what, err)
+	case message != "" && (dlpack.MessageOf(err) != message || dlpack.KindOf(err) != kind):
+		t.Errorf("%s: want\n%v: %s, got\n%v", what, kind, message, err)
+	}
+}
+
+func TestErrorKinds(t *testing.T) {
+	names := map[dlpack.Kind]string{
+		dlpack.KindBuffer: "BufferError", dlpack.KindType: "TypeError", dlpack.KindValue: "ValueError",
+		dlpack.KindRuntime: "RuntimeError", dlpack.KindMemory: "MemoryError", dlpack.KindIndex: "IndexError",
+		dlpack.Kind(-1): "Kind(-1)", dlpack.Kind(6): "Kind(6)",
+	}
+	for kind, name := range names {
+		err := fmt.Errorf("outer: %w", dlpack.Errorf(kind, "got %d", 7))
+		var e *dlpack.Error
+		if !errors.As(err, &e) || e.Kind != kind || e.Msg != "got 7" || e.Error() != name+": got 7" || dlpack.KindOf(err) != kind {
+			t.Errorf("%v: want %s: got 7, got %v", kind, name, e)
+		}
+	}
+}
+
+func TestForeignErrors(t *testing.T) {
+	if got := dlpack.KindOf(fs.ErrNotExist); got != dlpack.KindRuntime {
+		t.Errorf("want RuntimeError, got %v", got)
+	}
+	err := dlpack.Wrap(dlpack.Errorf(dlpack.KindValue, "reading: %w", fs.ErrNotExist), "library")
+	checkError(t, "wrapped", err, dlpack.KindValue, "library: reading: file does not exist")
+	if !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("want fs.ErrNotExist in the chain of %v", err)
+	}
+	if dlpack.Wrap(nil, "x") != nil || dlpack.MessageOf(nil) != "" {
+		t.Error("want nil to stay nil")
+	}
+}
