@@ -1,0 +1,25 @@
+// Package tensor reads and writes the elements of DLPack tensors in memory that the host can reach.
+//
+// It has three layers:
+//
+//   - Number formats: [Float16], [BFloat16] and the 8, 6 and 4 bit floats, with exact decoding and correctly rounded
+//     encoding.
+//   - Elements of any DLPack type as a [Scalar]: [Load], [Store], [Fill], [Copy], [Values], [Text]. They know
+//     vectors (lanes), packed types and any strides.
+//   - Typed views, for loops in Go: [View] gives an [Of], [MutView] a [Mut].
+//
+// The views check everything once and cost nothing after that:
+//
+//	x, err := tensor.View[float32](t) // a TypeError if t is not float32
+//	if err != nil {
+//		return err
+//	}
+//	for i := range x.Rows() {
+//		for _, v := range x.Row(i).Slice() {
+//			sum += v
+//		}
+//	}
+//
+// Nothing here owns memory: a tensor must outlive its views. Functions may be called from many goroutines, as long as
+// none writes what another reads; elements of packed types share bytes with their neighbours.
+package tensor

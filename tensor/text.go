@@ -1,0 +1,142 @@
+package tensor
+
+import (
+	"fmt"
+	"strings"
+
+	"godlpack/dlpack"
+)
+
+// TextOptions says how Text writes an array. The zero value is numpy's default.
+type TextOptions struct {
+	Threshold int64 // more elements than these are summarised; 0 means 1000, below 0 always
+	EdgeItems int   // how many of them stay at each end of an axis; 0 means 3
+	Width     int   // in columns; longer rows are wrapped; 0 means 75, below 0 never
+	Indent    int   // columns that stand before the text on its first line, as those of "Tensor("
+}
+
+// Text returns the values of t in nested brackets, as numpy writes an array: "[[0., 1.],\n [2., 3.]]". Each float is
+// the shortest decimal that reads back as the same bits. Memory that the host cannot read gives "<...>".
+// See Load for padded.
+func Text(t *dlpack.Tensor, padded bool, opt TextOptions) string {
+	size, err := t.Size()
+	switch {
+	case err != nil:
+		return "<" + dlpack.MessageOf(err) + ">"
+	case size == 0:
+		return "[]"
+	case !t.Device.Type.HostReadable():
+		return fmt.Sprintf("<%d elements on %v>", size, t.Device)
+	}
+	opt.defaults()
+	p := printer{tensor: t, padded: padded, shape: t.Dims(), strides: strides(t), edge: int64(opt.EdgeItems)}
+	p.summary = size > opt.Threshold
+	var shown []Scalar
+	p.visit(0, 0, func(s Scalar) { shown = append(shown, s) })
+	p.cell = newColumn(t.DType, shown, len(p.shape) == 0)
+	return p.axis(0, 0, opt.Indent+1, opt.Width)
+}
+
+func (opt *TextOptions) defaults() {
+	if opt.Threshold == 0 {
+		opt.Threshold = 1000
+	}
+	if opt.EdgeItems <= 0 {
+		opt.EdgeItems = 3
+	}
+	if opt.Width == 0 {
+		opt.Width = 75
+	} else if opt.Width < 0 {
+		opt.Width = 1 << 30
+	}
+}
+
+// A printer writes one array.
+type printer struct {
+	tensor         *dlpack.Tensor
+	padded         bool
+	shape, strides []int64
+	summary        bool
+	edge           int64
+	cell           column
+}
+
+// indices calls f with the indices of an axis to be shown, and with -1 for the gap.
+func (p *printer) indices(axis int, f func(int64)) {
+	n := p.shape[axis]
+	if !p.summary || n <= 2*p.edge {
+		for i := range n {
+			f(i)
+		}
+		return
+	}
+	for i := range p.edge {
+		f(i)
+	}
+	f(-1)
+	for i := n - p.edge; i < n; i++ {
+		f(i)
+	}
+}
+
+// visit calls f with all elements to be shown.
+func (p *printer) visit(axis int, offset int64, f func(Scalar)) {
+	if axis == len(p.shape) {
+		f(Load(p.tensor, p.padded, offset))
+		return
+	}
+	p.indices(axis, func(i int64) {
+		if i >= 0 {
+			p.visit(axis+1, offset+i*p.strides[axis], f)
+		}
+	})
+}
+
+// axis writes what lies at offset from that axis on. Indent is the column of its elements, width what a line may take.
+func (p *printer) axis(axis int, offset int64, indent, width int) string {
+	switch len(p.shape) - axis {
+	case 0:
+		return p.cell(Load(p.tensor, p.padded, offset))
+	case 1:
+		return p.row(offset, indent, width)
+	}
+	separator := "," + strings.Repeat("\n", len(p.shape)-axis-1) + strings.Repeat(" ", indent)
+	var parts []string
+	p.indices(axis, func(i int64) {
+		if i < 0 {
+			parts = append(parts, "...")
+			return
+		}
+		parts = append(parts, p.axis(axis+1, offset+i*p.strides[axis], indent+1, width-1))
+	})
+	return "[" + strings.Join(parts, separator) + "]"
+}
+
+// row writes the last axis, over several lines where it is longer than width.
+func (p *printer) row(offset int64, indent, width int) string {
+	var text strings.Builder
+	text.WriteByte('[')
+	column := indent
+	last := len(p.shape) - 1
+	first := true
+	p.indices(last, func(i int64) {
+		word := "..."
+		if i >= 0 {
+			word = p.cell(Load(p.tensor, p.padded, offset+i*p.strides[last]))
+		}
+		switch space := column + len(", "); {
+		case first:
+		case space+len(word) > width-1: // one column stays for the bracket or comma that follows
+			text.WriteString(",\n" + strings.Repeat(" ", indent))
+			column = indent
+		default:
+			text.WriteString(", ")
+			column = space
+		}
+		first = false
+		text.WriteString(word)
+		column += len(word)
+	})
+	text.WriteByte(']')
+	return text.String()
+}
