@@ -1,0 +1,158 @@
+package cpython
+
+// #include "core.h"
+// #include <stdlib.h>
+import "C"
+
+import (
+	"unsafe"
+
+	"godlpack/dlpack"
+)
+
+// formats has the struct module's code for each dtype that has one, as C strings that live for ever.
+var formats = func() map[dlpack.DType]*C.char {
+	m := map[dlpack.DType]*C.char{}
+	for d, code := range map[dlpack.DType]string{
+		dlpack.Bool: "?", dlpack.Int8: "b", dlpack.Int16: "h", dlpack.Int32: "i", dlpack.Int64: "q",
+		dlpack.UInt8: "B", dlpack.UInt16: "H", dlpack.UInt32: "I", dlpack.UInt64: "Q",
+		dlpack.Float16: "e", dlpack.Float32: "f", dlpack.Float64: "d", dlpack.Complex64: "Zf", dlpack.Complex128: "Zd",
+	} {
+		m[d] = C.CString(code)
+	}
+	return m
+}()
+
+// noElements is where the buffer of an empty tensor starts: consumers do not expect NULL.
+var noElements = C.malloc(1)
+
+// fillBuffer answers a request for t's memory (Python's buffer protocol).
+func fillBuffer(t Tensor, view *C.Py_buffer, flags C.int) error {
+	rec, has := t.Record(), func(f C.int) bool { return flags&f == f }
+	format := formats[rec.DType]
+	switch {
+	case !rec.Device.Type.HostReadable():
+		return bufferError("a tensor on %s has no memory that the CPU can read; use .to('cpu')", rec.Device)
+	case t.ReadOnly() && has(C.PyBUF_WRITABLE):
+		return bufferError("the tensor is read-only; use .copy()")
+	case format == nil && (has(C.PyBUF_FORMAT) || rec.DType.BitSize(t.Padded())%8 != 0):
+		return bufferError("the buffer protocol has no format for %s; exchange it by DLPack", rec.DType)
+	}
+	if err := checkOrder(rec, has); err != nil {
+		return err
+	}
+	size, itemsize := int64(t.count()), int64(rec.DType.ItemSize(t.Padded()))
+	dims := C.calloc(C.size_t(2*rec.NDim)+1, C.sizeof_Py_ssize_t)
+	if dims == nil {
+		return dlpack.Errorf(dlpack.KindMemory, "no memory for a buffer")
+	}
+	all := unsafe.Slice((*C.Py_ssize_t)(dims), 2*rec.NDim+1)
+	for i, n := range rec.Dims() {
+		all[i], all[int(rec.NDim)+i] = C.Py_ssize_t(n), C.Py_ssize_t(rec.Steps()[i]*itemsize)
+	}
+	view.obj = t.Object().Retain().p
+	view.buf, view.len, view.itemsize = rec.Start(), C.Py_ssize_t(size*itemsize), C.Py_ssize_t(itemsize)
+	if size == 0 {
+		view.buf = noElements
+	}
+	view.readonly, view.ndim = 0, C.int(rec.NDim)
+	if t.ReadOnly() {
+		view.readonly = 1
+	}
+	view.format, view.shape, view.strides, view.suboffsets, view.internal = nil, nil, nil, nil, dims
+	if has(C.PyBUF_FORMAT) {
+		view.format = format
+	}
+	if has(C.PyBUF_ND) && rec.NDim > 0 {
+		view.shape = &all[0]
+	}
+	if has(C.PyBUF_STRIDES) && rec.NDim > 0 {
+		view.strides = &all[rec.NDim]
+	}
+	return nil
+}
+
+func (t Tensor) count() C.int64_t { return C.gd_element_count(&t.p.t) }
+
+// checkOrder refuses a request that leaves no room for the strides that rec has.
+func checkOrder(rec *dlpack.Tensor, has func(C.int) bool) error {
+	c := dlpack.IsContiguous(rec.Dims(), rec.Steps(), 'C')
+	f := dlpack.IsContiguous(rec.Dims(), rec.Steps(), 'F')
+	var want string
+	switch {
+	case (has(C.PyBUF_C_CONTIGUOUS) || !has(C.PyBUF_STRIDES)) && !c:
+		want = "C-contiguous"
+	case has(C.PyBUF_F_CONTIGUOUS) && !f:
+		want = "Fortran-contiguous"
+	case has(C.PyBUF_ANY_CONTIGUOUS) && !c && !f:
+		want = "contiguous"
+	default:
+		return nil
+	}
+	return bufferError("want a %s buffer, got strides %v for shape %v; use .contiguous()", want, rec.Steps(), rec.Dims())
+}
+
+func bufferError(format string, a ...any) error {
+	return dlpack.Errorf(dlpack.KindBuffer, format, a...)
+}
+
+// HasBuffer reports whether o has the buffer protocol.
+//
+// GIL: held.
+// Owns: nothing passes.
+// Threads: any with the GIL.
+func (o Object) HasBuffer() bool { return C.PyObject_CheckBuffer(o.p) != 0 }
+
+// Buffer is what an object answered to a request for its memory.
+type Buffer struct {
+	storage  *C.gd_storage
+	Data     uintptr
+	Format   string // of the struct module; "" means bytes
+	ItemSize int64
+	ReadOnly bool
+	Shape    []int64
+	Strides  []int64 // in bytes
+}
+
+// HoldBuffer asks o for its memory, writable if it is, with whatever strides it has.
+//
+// GIL: held.
+// Owns: the result holds o's memory in place: Tensor or Release it; on ErrRaised there is none.
+// Threads: any with the GIL.
+func HoldBuffer(o Object) (Buffer, error) {
+	var view *C.Py_buffer
+	const full = C.PyBUF_STRIDES | C.PyBUF_FORMAT
+	s := C.gd_storage_of_buffer(o.p, full, &view)
+	if s == nil {
+		return Buffer{}, ErrRaised
+	}
+	b := Buffer{storage: s, Data: uintptr(view.buf), ItemSize: int64(view.itemsize), ReadOnly: view.readonly != 0}
+	if view.format != nil {
+		b.Format = C.GoString(view.format)
+	}
+	for i := range int(view.ndim) {
+		b.Shape = append(b.Shape, int64(unsafe.Slice(view.shape, view.ndim)[i]))
+		b.Strides = append(b.Strides, int64(unsafe.Slice(view.strides, view.ndim)[i]))
+	}
+	return b, nil
+}
+
+// Release lets go of the memory.
+//
+// GIL: held.
+// Owns: takes b.
+// Threads: any with the GIL.
+func (b Buffer) Release() { C.gd_storage_release(b.storage) }
+
+// Tensor makes a tensor over the buffer; strides in elements.
+//
+// GIL: held.
+// Owns: takes b, also on error; the result is new.
+// Threads: any with the GIL.
+func (b Buffer) Tensor(d dlpack.DType, strides []int64) (Object, error) {
+	var flags dlpack.Flags
+	if b.ReadOnly {
+		flags = dlpack.ReadOnly
+	}
+	return newTensor(b.Data, d, b.Shape, strides, flags, b.storage)
+}

@@ -1,0 +1,112 @@
+/* What the C files of this package share. C is here for four reasons only, and each function names its
+   own: (a) CPython offers it only as a macro or struct, (b) it must be a C function pointer,
+   (c) it repeats a decision that Go made and must not pay a crossing, (d) it loops so that Go is entered
+   once. Everything else is Go. */
+#ifndef GODLPACK_CORE_H
+#define GODLPACK_CORE_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "ops.h"
+#include "pyabi.h"
+#include "records.h"
+#include "version.h"
+
+/* ---- storage: what keeps memory alive, shared by tensors, their views and their exports ---- */
+
+typedef struct gd_storage gd_storage;
+struct gd_storage {
+  _Atomic int64_t refs;
+  void (*release)(gd_storage *self); /* gives back what is held and frees self; any thread, no GIL */
+};
+
+/* A scoreboard for leak tests: each pair is equal when everything was given back. */
+typedef struct {
+  _Atomic int64_t storages_made, storages_freed; /* storages of any kind */
+  _Atomic int64_t exports_made, exports_deleted; /* managed tensors handed to others */
+  _Atomic int64_t imports_taken, imports_deleted; /* managed tensors taken from others */
+} gd_scoreboard;
+extern gd_scoreboard gd_score;
+
+void *gd_storage_block(size_t nbytes, bool zero, gd_storage **out);
+gd_storage *gd_storage_of_versioned(DLManagedTensorVersioned *m);
+gd_storage *gd_storage_of_legacy(DLManagedTensor *m);
+gd_storage *gd_storage_of_buffer(PyObject *exporter, int flags, Py_buffer **view);
+gd_storage *gd_storage_retain(gd_storage *s);
+void gd_storage_release(gd_storage *s);
+void gd_storage_abandon(gd_storage *s);
+
+/* ---- tensor: the Python object ---- */
+
+typedef struct {
+  PyObject_HEAD
+  PyObject *weakrefs;
+  gd_storage *storage;
+  uint64_t flags; /* DLPack's: read-only, padded */
+  DLTensor t;     /* shape and strides point into dims */
+  int64_t dims[];
+} gd_tensor;
+
+extern PyTypeObject *gd_tensor_type, *gd_dtype_type, *gd_device_type;
+
+PyObject *gd_tensor_new(const DLTensor *t, uint64_t flags, gd_storage *stolen);
+PyObject *gd_tensor_make(uintptr_t data, DLDataType dtype, int32_t ndim, int64_t *shape, int64_t *strides, uint64_t flags,
+                         gd_storage *storage);
+PyObject *gd_tensor_view(const gd_tensor *x, int64_t offset, int32_t ndim, int64_t *shape, int64_t *strides, uint64_t flags);
+bool gd_is_plain(const DLTensor *t);
+int64_t gd_element_count(const DLTensor *t);
+int64_t gd_item_bits(DLDataType d, uint64_t flags);
+
+/* A dtype or a device: an immutable value with a name. */
+typedef struct {
+  PyObject_HEAD
+  PyObject *name;
+  PyObject *kind; /* of a device: its DeviceType member; of a dtype: NULL */
+  union { DLDataType dtype; DLDevice device; uint64_t key; } value;
+  int itemsize; /* of a dtype */
+} gd_label;
+
+PyObject *gd_label_new(PyTypeObject *type, uint64_t key, PyObject *name, PyObject *kind, int itemsize);
+PyObject *gd_dtype_object(DLDataType d);
+PyObject *gd_device_object(DLDevice d);
+
+/* ---- exchange ---- */
+
+extern const DLPackExchangeAPI gd_exchange_api;
+DLManagedTensorVersioned *gd_export_versioned(const gd_tensor *x, uint64_t extra_flags);
+PyObject *gd_adopt(DLManagedTensorVersioned *m);
+PyObject *gd_capsule(const gd_tensor *x, bool versioned, uint64_t extra_flags);
+
+int gd_table_take(const DLPackExchangeAPI *api, PyObject *x, DLManagedTensorVersioned **out);
+int gd_table_make(const DLPackExchangeAPI *api, DLManagedTensorVersioned *m, PyObject **out);
+void gd_managed_delete(DLManagedTensorVersioned *versioned, DLManagedTensor *legacy);
+
+const char *gd_legacy_library(const DLManagedTensor *m);
+
+/* What Go decided about a type: how to take its objects, how to make them, what to ask first. */
+typedef struct {
+  PyTypeObject *type;           /* exact; a strong reference */
+  const DLPackExchangeAPI *api; /* its table */
+  bool guarded;                 /* has torch's requires_grad, is_conj and is_neg, which its table ignores */
+} gd_plan;
+
+enum { GD_PLANS = 64 };
+PyObject *gd_plan_type(int i);
+void gd_plan_set(PyTypeObject *type, const DLPackExchangeAPI *api, bool guarded);
+bool gd_is_finalizing(void);
+
+/* ---- the door: the one way into Go ---- */
+
+PyObject *gd_enter(int op, PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames);
+
+/* Methods of the hot path, in C; each falls through to gd_enter for anything out of the ordinary. */
+PyObject *gd_lane_from_dlpack(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames);
+PyObject *gd_lane_to(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames);
+PyObject *gd_lane_dlpack(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames);
+
+int gd_tensor_exec(PyObject *module); /* makes the types; part of the module's execution */
+int gd_lane_exec(void);               /* interns the names the lanes look up */
+
+#endif

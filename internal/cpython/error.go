@@ -1,0 +1,96 @@
+package cpython
+
+// #include "core.h"
+// #include <stdlib.h>
+import "C"
+
+import (
+	"errors"
+	"unsafe"
+
+	"godlpack/dlpack"
+)
+
+// ErrRaised says that a Python exception is pending: it goes on to the caller as it is, or is cleared.
+var ErrRaised = errors.New("a Python exception is pending")
+
+func raisedIfNil(p *C.PyObject) (Object, error) {
+	if p == nil {
+		return Object{}, ErrRaised
+	}
+	return Object{p}, nil
+}
+
+// raise makes err the pending exception, unless it is one already.
+func raise(err error) {
+	if errors.Is(err, ErrRaised) && C.PyErr_Occurred() != nil {
+		return
+	}
+	class := map[dlpack.Kind]*C.PyObject{
+		dlpack.KindBuffer: C.PyExc_BufferError, dlpack.KindType: C.PyExc_TypeError, dlpack.KindValue: C.PyExc_ValueError,
+		dlpack.KindRuntime: C.PyExc_RuntimeError, dlpack.KindMemory: C.PyExc_MemoryError, dlpack.KindIndex: C.PyExc_IndexError,
+	}[dlpack.KindOf(err)]
+	text := C.CString(dlpack.MessageOf(err))
+	defer C.free(unsafe.Pointer(text))
+	C.PyErr_SetString(class, text)
+}
+
+// ClearError forgets the pending exception, if there is one.
+//
+// GIL: held.
+// Owns: nothing passes.
+// Threads: any with the GIL.
+func ClearError() { C.PyErr_Clear() }
+
+// RaisedTypeError reports whether the pending exception is a TypeError.
+//
+// GIL: held.
+// Owns: nothing passes.
+// Threads: any with the GIL.
+func RaisedTypeError() bool {
+	return C.PyErr_Occurred() != nil && C.PyErr_ExceptionMatches(C.PyExc_TypeError) != 0
+}
+
+// Exception is a Python exception that was set aside.
+type Exception struct{ class, value, trace *C.PyObject }
+
+// TakeError sets the pending exception aside; the zero Exception if there is none.
+//
+// GIL: held.
+// Owns: the result is new: Restore it or Drop it.
+// Threads: any with the GIL.
+func TakeError() Exception {
+	var e Exception
+	C.PyErr_Fetch(&e.class, &e.value, &e.trace)
+	return e
+}
+
+// Restore makes e pending again, in place of any other.
+//
+// GIL: held.
+// Owns: takes e.
+// Threads: any with the GIL.
+func (e Exception) Restore() { C.PyErr_Restore(e.class, e.value, e.trace) }
+
+// Drop forgets e.
+//
+// GIL: held.
+// Owns: takes e.
+// Threads: any with the GIL.
+func (e Exception) Drop() {
+	for _, p := range []*C.PyObject{e.class, e.value, e.trace} {
+		Object{p}.Release()
+	}
+}
+
+// Text returns what the exception says.
+//
+// GIL: held; runs Python code; no exception may be pending.
+// Owns: the result is Go's copy.
+// Threads: any with the GIL.
+func (e Exception) Text() string {
+	if e.value == nil {
+		return ""
+	}
+	return Object{e.value}.Str()
+}

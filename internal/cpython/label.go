@@ -1,0 +1,67 @@
+package cpython
+
+// #include "core.h"
+import "C"
+
+import (
+	"unsafe"
+
+	"godlpack/dlpack"
+)
+
+func newLabel(t *C.PyTypeObject, key uint64, name string, kind Object, itemsize int) (Object, error) {
+	text, err := Text(name)
+	if err != nil {
+		return Object{}, err
+	}
+	defer text.Release()
+	return raisedIfNil(C.gd_label_new(t, C.uint64_t(key), text.p, kind.p, C.int(itemsize)))
+}
+
+// NewDType makes a godlpack.DType.
+//
+// GIL: held.
+// Owns: the result is new; on ErrRaised there is none.
+// Threads: any with the GIL.
+func NewDType(d dlpack.DType) (Object, error) {
+	var key uint64
+	*(*dlpack.DType)(unsafe.Pointer(&key)) = d
+	return newLabel(C.gd_dtype_type, key, d.String(), Object{}, d.ItemSize(false))
+}
+
+// NewDevice makes a godlpack.Device; kind is its DeviceType.
+//
+// GIL: held.
+// Owns: kind stays the caller's; the result is new; on ErrRaised there is none.
+// Threads: any with the GIL.
+func NewDevice(d dlpack.Device, kind Object) (Object, error) {
+	var key uint64
+	*(*dlpack.Device)(unsafe.Pointer(&key)) = d
+	return newLabel(C.gd_device_type, key, d.String(), kind, 0)
+}
+
+func (o Object) label() unsafe.Pointer {
+	return unsafe.Pointer(&(*C.gd_label)(unsafe.Pointer(o.p)).value)
+}
+
+// DType reads a godlpack.DType (see IsDType).
+func (o Object) DType() dlpack.DType { return *(*dlpack.DType)(o.label()) }
+
+// Device reads a godlpack.Device (see IsDevice).
+func (o Object) Device() dlpack.Device { return *(*dlpack.Device)(o.label()) }
+
+// TensorDType returns the DType object of a dtype, from the types' own cache.
+//
+// GIL: held.
+// Owns: the result is new; on ErrRaised there is none.
+// Threads: any with the GIL.
+func TensorDType(d dlpack.DType) (Object, error) { return raisedIfNil(C.gd_dtype_object(cDType(d))) }
+
+// TensorDevice returns the Device object of a device, from the types' own cache.
+//
+// GIL: held.
+// Owns: the result is new; on ErrRaised there is none.
+// Threads: any with the GIL.
+func TensorDevice(d dlpack.Device) (Object, error) {
+	return raisedIfNil(C.gd_device_object(cDevice(d)))
+}

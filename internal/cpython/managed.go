@@ -1,0 +1,187 @@
+package cpython
+
+// #include "core.h"
+// #include <stdlib.h>
+import "C"
+
+import (
+	"sync"
+	"unsafe"
+
+	"godlpack/dlpack"
+)
+
+// Managed is a managed tensor of somebody else, versioned or legacy, with the duty to delete it once.
+type Managed struct {
+	versioned *C.DLManagedTensorVersioned
+	legacy    *C.DLManagedTensor
+}
+
+// ManagedAt sees the versioned managed tensor whose address is a Python int.
+//
+// GIL: held.
+// Owns: nothing passes.
+// Threads: any with the GIL.
+func ManagedAt(address Object) Managed {
+	return Managed{versioned: (*C.DLManagedTensorVersioned)(C.PyLong_AsVoidPtr(address.p))}
+}
+
+// LegacyLibrary returns the path of the library that a legacy record's deleter is in, "" if that is unknown or the record
+// is versioned. The first question about a deleter can take a millisecond: the loader searches a whole symbol table.
+//
+// GIL: not needed.
+// Owns: the result is Go's.
+// Threads: any.
+func (m Managed) LegacyLibrary() string {
+	if m.legacy == nil {
+		return ""
+	}
+	deleter := uintptr(unsafe.Pointer(m.legacy.deleter))
+	deleters.Lock()
+	defer deleters.Unlock()
+	path, known := deleters.library[deleter]
+	if !known {
+		path = C.GoString(C.gd_legacy_library(m.legacy))
+		if len(deleters.library) >= 1024 { // made at run time, as those of ctypes are: more than any set of libraries has
+			clear(deleters.library)
+		}
+		deleters.library[deleter] = path
+	}
+	return path
+}
+
+// deleters remembers which library each deleter is in; libraries with extension modules are never unloaded.
+var deleters = struct {
+	sync.Mutex
+	library map[uintptr]string
+}{library: map[uintptr]string{}}
+
+// Exists reports whether there is a managed tensor.
+func (m Managed) Exists() bool { return m.versioned != nil || m.legacy != nil }
+
+// Version returns the record's version, 0.0 for a legacy one.
+func (m Managed) Version() dlpack.Version {
+	if m.versioned == nil {
+		return dlpack.Version{}
+	}
+	return dlpack.Version{Major: uint32(m.versioned.version.major), Minor: uint32(m.versioned.version.minor)}
+}
+
+// Flags returns the record's flags, none for a legacy one.
+func (m Managed) Flags() dlpack.Flags {
+	if m.versioned == nil {
+		return 0
+	}
+	return dlpack.Flags(m.versioned.flags)
+}
+
+// Record returns the tensor's record, in place; only to be read once Version is known to be compatible (R34).
+func (m Managed) Record() *dlpack.Tensor { return (*dlpack.Tensor)(unsafe.Pointer(m.record())) }
+
+func (m Managed) record() *C.DLTensor {
+	if m.versioned == nil {
+		return &m.legacy.dl_tensor
+	}
+	return &m.versioned.dl_tensor
+}
+
+// Delete calls the deleter, if there is one.
+//
+// GIL: held or not.
+// Owns: takes the managed tensor.
+// Threads: any.
+func (m Managed) Delete() { C.gd_managed_delete(m.versioned, m.legacy) }
+
+// Adopt makes a Tensor of a record that was validated.
+//
+// GIL: held.
+// Owns: takes the managed tensor on success; on error it is still the caller's. The result is new.
+// Threads: any with the GIL.
+func (m Managed) Adopt(flags dlpack.Flags) (Object, error) {
+	var storage *C.gd_storage
+	if m.versioned != nil {
+		storage = C.gd_storage_of_versioned(m.versioned)
+	} else {
+		storage = C.gd_storage_of_legacy(m.legacy)
+	}
+	if storage == nil {
+		return Object{}, dlpack.Errorf(dlpack.KindMemory, "godlpack: no memory for a tensor")
+	}
+	o, err := raisedIfNil(C.gd_tensor_new(m.record(), C.uint64_t(flags), storage))
+	if err != nil {
+		C.gd_storage_abandon(storage)
+	}
+	return o, err
+}
+
+// ---- capsules ----
+
+// CapsuleName is a name that a DLPack capsule has in its life (R8).
+type CapsuleName struct{ c *C.char }
+
+// The four names: a capsule is live under the first of each pair, and used under the second.
+var (
+	NameLegacy        = CapsuleName{C.CString("dltensor")}
+	NameLegacyUsed    = CapsuleName{C.CString("used_dltensor")}
+	NameVersioned     = CapsuleName{C.CString("dltensor_versioned")}
+	NameVersionedUsed = CapsuleName{C.CString("used_dltensor_versioned")}
+	nameTable         = CapsuleName{C.CString("dlpack_exchange_api")}
+)
+
+// Capsule exports t in a new capsule; extra flags go on top of t's own, and fit only in a versioned one.
+//
+// GIL: held.
+// Owns: the result is new, and owns the export; on ErrRaised there is none.
+// Threads: any with the GIL.
+func (t Tensor) Capsule(versioned bool, extra dlpack.Flags) (Object, error) {
+	return raisedIfNil(C.gd_capsule(t.p, C.bool(versioned), C.uint64_t(extra)))
+}
+
+// HasName reports whether o is a capsule of that name with something in it.
+//
+// GIL: held.
+// Owns: nothing passes.
+// Threads: any with the GIL.
+func (o Object) HasName(name CapsuleName) bool { return C.PyCapsule_IsValid(o.p, name.c) != 0 }
+
+// CapsuleText returns a capsule's name, "" if it has none.
+//
+// GIL: held.
+// Owns: the result is Go's copy.
+// Threads: any with the GIL.
+func (o Object) CapsuleText() string {
+	name := C.PyCapsule_GetName(o.p)
+	if name == nil {
+		ClearError()
+		return ""
+	}
+	return C.GoString(name)
+}
+
+// Managed returns what a live DLPack capsule holds.
+//
+// GIL: held.
+// Owns: the managed tensor is the capsule's until Rename.
+// Threads: any with the GIL.
+func (o Object) Managed() Managed {
+	if o.HasName(NameVersioned) {
+		return Managed{versioned: (*C.DLManagedTensorVersioned)(C.PyCapsule_GetPointer(o.p, NameVersioned.c))}
+	}
+	return Managed{legacy: (*C.DLManagedTensor)(C.PyCapsule_GetPointer(o.p, NameLegacy.c))}
+}
+
+// MarkUsed renames a live DLPack capsule, which takes its managed tensor out of its hands (R36).
+//
+// GIL: held.
+// Owns: the managed tensor becomes the caller's; on ErrRaised it is still the capsule's.
+// Threads: any with the GIL.
+func (o Object) MarkUsed() error {
+	used := NameLegacyUsed
+	if o.HasName(NameVersioned) {
+		used = NameVersionedUsed
+	}
+	if C.PyCapsule_SetName(o.p, used.c) != 0 {
+		return ErrRaised
+	}
+	return nil
+}

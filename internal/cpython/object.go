@@ -1,0 +1,387 @@
+package cpython
+
+// #include "core.h"
+// #include <stdlib.h>
+import "C"
+
+import (
+	"unsafe"
+)
+
+// Object is a reference to a Python object; the zero Object is none. Whether it is owned is said where it comes from.
+type Object struct{ p *C.PyObject }
+
+// Exists reports whether o is an object at all.
+func (o Object) Exists() bool { return o.p != nil }
+
+// Address returns the address of the object.
+func (o Object) Address() uintptr { return uintptr(unsafe.Pointer(o.p)) }
+
+// None returns Python's None.
+//
+// GIL: held.
+// Owns: the result is new.
+// Threads: any with the GIL.
+func None() Object { return Object{&C._Py_NoneStruct}.Retain() }
+
+// NotImplemented returns Python's NotImplemented, a comparison's "ask the other side".
+//
+// GIL: held.
+// Owns: the result is new.
+// Threads: any with the GIL.
+func NotImplemented() Object { return Object{&C._Py_NotImplementedStruct}.Retain() }
+
+// IsNone reports whether o is None.
+func (o Object) IsNone() bool { return o.p == &C._Py_NoneStruct }
+
+// IsEllipsis reports whether o is Ellipsis.
+func (o Object) IsEllipsis() bool { return o.p == &C._Py_EllipsisObject }
+
+// Retain adds a reference to o and returns it.
+//
+// GIL: held.
+// Owns: the result is new.
+// Threads: any with the GIL.
+func (o Object) Retain() Object {
+	C.Py_IncRef(o.p)
+	return o
+}
+
+// Release gives a reference back; the zero Object is fine.
+//
+// GIL: held; may run any Python code.
+// Owns: takes the caller's reference.
+// Threads: any with the GIL.
+func (o Object) Release() {
+	if o.p != nil {
+		C.Py_DecRef(o.p)
+	}
+}
+
+// Type returns o's exact type.
+//
+// GIL: held.
+// Owns: the result is borrowed from o.
+// Threads: any with the GIL.
+func (o Object) Type() Object { return Object{(*C.PyObject)(unsafe.Pointer(o.p.ob_type))} }
+
+// IsType reports whether o is itself a type.
+//
+// GIL: held.
+// Owns: nothing passes.
+// Threads: any with the GIL.
+func (o Object) IsType() bool {
+	return C.PyType_GetFlags(o.p.ob_type)&(1<<31) != 0 // Py_TPFLAGS_TYPE_SUBCLASS
+}
+
+func (o Object) is(t *C.PyTypeObject) bool {
+	return o.p.ob_type == t || C.PyType_IsSubtype(o.p.ob_type, t) != 0
+}
+
+// The built-in kinds of object that arguments are told apart by; subclasses count.
+func (o Object) IsTuple() bool   { return o.is(&C.PyTuple_Type) }
+func (o Object) IsSlice() bool   { return o.is(&C.PySlice_Type) }
+func (o Object) IsText() bool    { return o.is(&C.PyUnicode_Type) }
+func (o Object) IsInt() bool     { return o.is(&C.PyLong_Type) }
+func (o Object) IsFloat() bool   { return o.is(&C.PyFloat_Type) }
+func (o Object) IsComplex() bool { return o.is(&C.PyComplex_Type) }
+func (o Object) IsBool() bool    { return o.is(&C.PyBool_Type) }
+func (o Object) IsCapsule() bool { return o.is(&C.PyCapsule_Type) }
+func (o Object) IsDType() bool   { return o.p.ob_type == C.gd_dtype_type }
+func (o Object) IsDevice() bool  { return o.p.ob_type == C.gd_device_type }
+
+// IsIndex reports whether o stands for a whole number (has __index__).
+//
+// GIL: held.
+// Owns: nothing passes.
+// Threads: any with the GIL.
+func (o Object) IsIndex() bool { return C.PyIndex_Check(o.p) != 0 }
+
+// IsSequence reports whether o has a length and can be indexed by numbers.
+//
+// GIL: held.
+// Owns: nothing passes.
+// Threads: any with the GIL.
+func (o Object) IsSequence() bool { return C.PySequence_Check(o.p) != 0 }
+
+// Name returns a type's name with its module, such as "torch.Tensor", or "?" if it has none.
+//
+// GIL: held.
+// Owns: nothing passes.
+// Threads: any with the GIL.
+func (o Object) Name() string {
+	name := o.textAttr("__qualname__")
+	if module := o.Module(); module != "builtins" && module != "" {
+		return module + "." + name
+	}
+	return name
+}
+
+// Module returns the name of the module that a type says it is from, "" if it does not say.
+//
+// GIL: held.
+// Owns: nothing passes.
+// Threads: any with the GIL.
+func (o Object) Module() string { return o.textAttr("__module__") }
+
+func (o Object) textAttr(name string) string {
+	a := o.Find(name)
+	defer a.Release()
+	if !a.Exists() || !a.IsText() {
+		return ""
+	}
+	s, err := a.Text()
+	if err != nil {
+		ClearError()
+	}
+	return s
+}
+
+// Attr reads an attribute.
+//
+// GIL: held.
+// Owns: the result is new; on ErrRaised there is none.
+// Threads: any with the GIL.
+func (o Object) Attr(name string) (Object, error) {
+	key := textObject(name)
+	if !key.Exists() {
+		return Object{}, ErrRaised
+	}
+	defer key.Release()
+	return raisedIfNil(C.PyObject_GetAttr(o.p, key.p))
+}
+
+// Find reads an attribute that may be missing: whatever goes wrong, the result is the zero Object.
+//
+// GIL: held; no exception may be pending.
+// Owns: the result is new.
+// Threads: any with the GIL.
+func (o Object) Find(name string) Object {
+	a, err := o.Attr(name)
+	if err != nil {
+		ClearError()
+	}
+	return a
+}
+
+// Keyword is one keyword argument of a call.
+type Keyword struct {
+	Name  string
+	Value Object // borrowed
+}
+
+// Call calls o.
+//
+// GIL: held.
+// Owns: the arguments stay the caller's; the result is new; on ErrRaised there is none.
+// Threads: any with the GIL.
+func (o Object) Call(args []Object, keywords ...Keyword) (Object, error) {
+	tuple, err := TupleOf(args)
+	if err != nil {
+		return Object{}, err
+	}
+	defer tuple.Release()
+	if len(keywords) == 0 {
+		return raisedIfNil(C.PyObject_Call(o.p, tuple.p, nil))
+	}
+	dict, err := dictOf(keywords)
+	if err != nil {
+		return Object{}, err
+	}
+	defer dict.Release()
+	return raisedIfNil(C.PyObject_Call(o.p, tuple.p, dict.p))
+}
+
+// CallMethod calls o.name.
+//
+// GIL: held.
+// Owns: as for Call.
+// Threads: any with the GIL.
+func (o Object) CallMethod(name string, args []Object, keywords ...Keyword) (Object, error) {
+	method, err := o.Attr(name)
+	if err != nil {
+		return Object{}, err
+	}
+	defer method.Release()
+	return method.Call(args, keywords...)
+}
+
+func dictOf(keywords []Keyword) (Object, error) {
+	dict, err := raisedIfNil(C.PyDict_New())
+	if err != nil {
+		return Object{}, err
+	}
+	for _, k := range keywords {
+		key := textObject(k.Name)
+		failed := !key.Exists() || C.PyDict_SetItem(dict.p, key.p, k.Value.p) != 0
+		key.Release()
+		if failed {
+			dict.Release()
+			return Object{}, ErrRaised
+		}
+	}
+	return dict, nil
+}
+
+// TupleOf makes a tuple.
+//
+// GIL: held.
+// Owns: the items stay the caller's; the result is new; on ErrRaised there is none.
+// Threads: any with the GIL.
+func TupleOf(items []Object) (Object, error) {
+	tuple, err := raisedIfNil(C.PyTuple_New(C.Py_ssize_t(len(items))))
+	if err != nil {
+		return Object{}, err
+	}
+	for i, item := range items {
+		if C.PyTuple_SetItem(tuple.p, C.Py_ssize_t(i), item.Retain().p) != 0 {
+			tuple.Release()
+			return Object{}, ErrRaised
+		}
+	}
+	return tuple, nil
+}
+
+// ListOf makes a list.
+//
+// GIL: held.
+// Owns: takes the items, also on error; the result is new.
+// Threads: any with the GIL.
+func ListOf(items []Object) (Object, error) {
+	list, err := raisedIfNil(C.PyList_New(C.Py_ssize_t(len(items))))
+	if err != nil {
+		ReleaseAll(items)
+		return Object{}, err
+	}
+	for i, item := range items {
+		C.PyList_SetItem(list.p, C.Py_ssize_t(i), item.p)
+	}
+	return list, nil
+}
+
+// ReleaseAll releases each of items.
+//
+// GIL: held.
+// Owns: takes the items.
+// Threads: any with the GIL.
+func ReleaseAll(items []Object) {
+	for _, item := range items {
+		item.Release()
+	}
+}
+
+// Items returns the items of a sequence.
+//
+// GIL: held.
+// Owns: the results are new (ReleaseAll); on ErrRaised there are none.
+// Threads: any with the GIL.
+func (o Object) Items() ([]Object, error) {
+	n := C.PySequence_Size(o.p)
+	if n < 0 {
+		return nil, ErrRaised
+	}
+	items := make([]Object, 0, n)
+	for i := C.Py_ssize_t(0); i < n; i++ {
+		item, err := raisedIfNil(C.PySequence_GetItem(o.p, i))
+		if err != nil {
+			ReleaseAll(items)
+			return nil, err
+		}
+		items = append(items, item)
+	}
+	return items, nil
+}
+
+// Iterator returns iter(o).
+//
+// GIL: held.
+// Owns: the result is new; on ErrRaised there is none.
+// Threads: any with the GIL.
+func (o Object) Iterator() (Object, error) { return raisedIfNil(C.PyObject_GetIter(o.p)) }
+
+// IsInstance reports whether o is an instance of class; a class that cannot say counts as no.
+//
+// GIL: held; no exception may be pending.
+// Owns: nothing passes.
+// Threads: any with the GIL.
+func (o Object) IsInstance(class Object) bool {
+	answer := C.PyObject_IsInstance(o.p, class.p)
+	if answer < 0 {
+		ClearError()
+	}
+	return answer > 0
+}
+
+// Truth returns bool(o).
+//
+// GIL: held.
+// Owns: nothing passes.
+// Threads: any with the GIL.
+func (o Object) Truth() (bool, error) {
+	answer := C.PyObject_IsTrue(o.p)
+	if answer < 0 {
+		return false, ErrRaised
+	}
+	return answer > 0, nil
+}
+
+// Import imports a module.
+//
+// GIL: held; runs Python code.
+// Owns: the result is new; on ErrRaised there is none.
+// Threads: any with the GIL.
+func Import(module string) (Object, error) {
+	name := C.CString(module)
+	defer C.free(unsafe.Pointer(name))
+	return raisedIfNil(C.PyImport_ImportModule(name))
+}
+
+// Imported returns a module if it was imported before, else the zero Object.
+//
+// GIL: held.
+// Owns: the result is borrowed from sys.modules.
+// Threads: any with the GIL.
+func Imported(module string) Object {
+	key := textObject(module)
+	if !key.Exists() {
+		ClearError()
+		return Object{}
+	}
+	defer key.Release()
+	found := C.PyDict_GetItemWithError(C.PyImport_GetModuleDict(), key.p)
+	if found == nil {
+		ClearError()
+	}
+	return Object{found}
+}
+
+// FindIn is Find on an object that may be missing itself.
+//
+// GIL: held; no exception may be pending.
+// Owns: the result is new.
+// Threads: any with the GIL.
+func (o Object) FindIn(name string) Object {
+	if !o.Exists() {
+		return o
+	}
+	return o.Find(name)
+}
+
+// IsCallable reports whether o can be called.
+//
+// GIL: held.
+// Owns: nothing passes.
+// Threads: any with the GIL.
+func (o Object) IsCallable() bool { return C.PyCallable_Check(o.p) != 0 }
+
+// CallIn calls o.name(arg) on an object that may be missing.
+//
+// GIL: held.
+// Owns: arg stays the caller's; the result is new; on ErrRaised there is none.
+// Threads: any with the GIL.
+func (o Object) CallIn(name string, arg Object) (Object, error) {
+	if !o.Exists() {
+		return o, ErrRaised
+	}
+	return o.CallMethod(name, []Object{arg})
+}

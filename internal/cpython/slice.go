@@ -1,0 +1,18 @@
+package cpython
+
+// #include "core.h"
+import "C"
+
+// Slice reads a slice object for an axis of n elements: where it starts, its step, how many elements it selects.
+//
+// GIL: held.
+// Owns: nothing passes.
+// Threads: any with the GIL.
+func (o Object) Slice(n int64) (start, step, length int64, err error) {
+	var from, to, by C.Py_ssize_t
+	if C.PySlice_Unpack(o.p, &from, &to, &by) != 0 {
+		return 0, 0, 0, ErrRaised
+	}
+	count := C.PySlice_AdjustIndices(C.Py_ssize_t(n), &from, &to, by)
+	return int64(from), int64(by), int64(count), nil
+}

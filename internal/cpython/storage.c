@@ -1,0 +1,204 @@
+/* Storage: memory with a reference count that lives in C, so that the last holder may be anybody: a
+   thread without the GIL, a process after fork(), an interpreter that is gone (R12). */
+#define _GNU_SOURCE
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "core.h"
+
+enum {
+  ALIGNMENT = 256,             /* R16; jax needs 64 to import at zero copy */
+  HUGE_PAGE = 2 << 20,         /* pages of 2 MB save page faults ... */
+  HUGE_BLOCK = 2 * HUGE_PAGE,  /* ... for blocks from 4 MB on */
+};
+
+gd_scoreboard gd_score;
+
+static void *track(gd_storage *s, void (*release)(gd_storage *)) {
+  atomic_init(&s->refs, 1);
+  s->release = release;
+  atomic_fetch_add_explicit(&gd_score.storages_made, 1, memory_order_relaxed);
+  return s;
+}
+
+static void untrack(void) { atomic_fetch_add_explicit(&gd_score.storages_freed, 1, memory_order_relaxed); }
+
+/* gd_storage_retain adds a holder.
+   C because: (c).
+   GIL: not needed.
+   Owns: the caller owns the new reference; cannot fail.
+   Threads: any. */
+gd_storage *gd_storage_retain(gd_storage *s) {
+  if (s != NULL) atomic_fetch_add_explicit(&s->refs, 1, memory_order_relaxed);
+  return s;
+}
+
+/* gd_storage_release drops a holder; the last one gives the memory back.
+   C because: (b), deleters end here.
+   GIL: not needed.
+   Owns: takes the caller's reference.
+   Threads: any. */
+void gd_storage_release(gd_storage *s) {
+  if (s == NULL || atomic_fetch_sub_explicit(&s->refs, 1, memory_order_release) != 1) return;
+  atomic_thread_fence(memory_order_acquire);
+  s->release(s);
+}
+
+/* ---- our own memory: header and data in one block ---- */
+
+typedef struct {
+  gd_storage base;
+  size_t mapped; /* bytes to unmap; 0 if the block came from malloc */
+} block;
+_Static_assert(sizeof(block) <= ALIGNMENT, "the header must leave the data aligned");
+
+static void block_release(gd_storage *s) {
+  block *b = (block *)s;
+  untrack();
+  if (b->mapped != 0) munmap(b, b->mapped);
+  else free(b);
+}
+
+/* Maps whole huge pages; the kernel hands them out zeroed. */
+static block *block_map(size_t total) {
+  size_t mapped = (total + HUGE_PAGE - 1) & ~(size_t)(HUGE_PAGE - 1);
+  char *p = mmap(NULL, mapped + HUGE_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (p == MAP_FAILED) return NULL;
+  size_t before = (HUGE_PAGE - ((uintptr_t)p & (HUGE_PAGE - 1))) & (HUGE_PAGE - 1);
+  if (before != 0) munmap(p, before);
+  munmap(p + before + mapped, HUGE_PAGE - before);
+  block *b = (block *)(p + before);
+  madvise(b, mapped, MADV_HUGEPAGE); /* a wish: the kernel may refuse */
+  b->mapped = mapped;
+  return b;
+}
+
+/* gd_storage_block allocates nbytes, aligned to 256; their content is undefined unless zero is asked for.
+   Returns the data, NULL if there is no memory. Nothing is allocated for 0 bytes, but the data is not NULL.
+   C because: (b), whoever frees it has only C.
+   GIL: not needed.
+   Owns: *out is the caller's; on failure there is nothing to free.
+   Threads: any. */
+void *gd_storage_block(size_t nbytes, bool zero, gd_storage **out) {
+  size_t total = nbytes + ALIGNMENT;
+  block *b = NULL;
+  *out = NULL;
+  if (nbytes > (size_t)PTRDIFF_MAX - 2 * HUGE_PAGE) return NULL;
+  if (total >= HUGE_BLOCK) {
+    b = block_map(total);
+  } else if (posix_memalign((void **)&b, ALIGNMENT, total) == 0) {
+    b->mapped = 0;
+    if (zero) memset((char *)b + ALIGNMENT, 0, nbytes);
+  } else {
+    b = NULL;
+  }
+  if (b == NULL) return NULL;
+  *out = track(&b->base, block_release);
+  return (char *)b + ALIGNMENT;
+}
+
+/* ---- memory of others, held by their managed tensor ---- */
+
+typedef struct {
+  gd_storage base;
+  union { DLManagedTensorVersioned *versioned; DLManagedTensor *legacy; } m;
+} foreign;
+
+static void foreign_taken_back(gd_storage *s) {
+  atomic_fetch_add_explicit(&gd_score.imports_deleted, 1, memory_order_relaxed);
+  untrack();
+  free(s);
+}
+
+static void versioned_release(gd_storage *s) {
+  DLManagedTensorVersioned *m = ((foreign *)s)->m.versioned;
+  if (m->deleter != NULL) m->deleter(m); /* R13: a producer may leave it out */
+  foreign_taken_back(s);
+}
+
+static void legacy_release(gd_storage *s) {
+  DLManagedTensor *m = ((foreign *)s)->m.legacy;
+  if (m->deleter != NULL) m->deleter(m);
+  foreign_taken_back(s);
+}
+
+static foreign *foreign_new(void (*release)(gd_storage *)) {
+  foreign *f = malloc(sizeof *f);
+  if (f == NULL) return NULL;
+  track(&f->base, release);
+  atomic_fetch_add_explicit(&gd_score.imports_taken, 1, memory_order_relaxed);
+  return f;
+}
+
+/* gd_storage_of_versioned holds a managed tensor and calls its deleter once, at the end (R36).
+   C because: (c).
+   GIL: not needed.
+   Owns: takes m; on failure (NULL) m is still the caller's.
+   Threads: any. */
+gd_storage *gd_storage_of_versioned(DLManagedTensorVersioned *m) {
+  foreign *f = foreign_new(versioned_release);
+  if (f == NULL) return NULL;
+  f->m.versioned = m;
+  return &f->base;
+}
+
+/* gd_storage_of_legacy is gd_storage_of_versioned for the record of DLPack 0.x.
+   C because: (c).
+   GIL: not needed.
+   Owns: takes m; on failure (NULL) m is still the caller's.
+   Threads: any. */
+gd_storage *gd_storage_of_legacy(DLManagedTensor *m) {
+  foreign *f = foreign_new(legacy_release);
+  if (f == NULL) return NULL;
+  f->m.legacy = m;
+  return &f->base;
+}
+
+/* gd_storage_abandon undoes gd_storage_of_versioned and gd_storage_of_legacy: the managed tensor is the
+   caller's again, its deleter not called.
+   C because: (c).
+   GIL: not needed.
+   Owns: takes s, which nobody else may hold.
+   Threads: any. */
+void gd_storage_abandon(gd_storage *s) {
+  atomic_fetch_sub_explicit(&gd_score.imports_taken, 1, memory_order_relaxed);
+  untrack();
+  free(s);
+}
+
+/* ---- memory of a Python object, held through the buffer protocol ---- */
+
+typedef struct {
+  gd_storage base;
+  Py_buffer view;
+} buffer;
+
+/* After finalization there is no Python to give the buffer back to: it is leaked instead (R12). */
+static void buffer_release(gd_storage *s) {
+  untrack();
+  if (!Py_IsInitialized() || gd_is_finalizing()) return;
+  PyGILState_STATE gil = PyGILState_Ensure();
+  PyBuffer_Release(&((buffer *)s)->view);
+  PyGILState_Release(gil);
+  free(s);
+}
+
+/* gd_storage_of_buffer holds exporter's buffer, and so keeps its memory where it is (R32).
+   C because: (a), Py_buffer must not move.
+   GIL: held.
+   Owns: the storage is the caller's; on failure NULL with a Python exception set, and nothing is held.
+   Threads: any with the GIL. */
+gd_storage *gd_storage_of_buffer(PyObject *exporter, int flags, Py_buffer **view) {
+  buffer *b = malloc(sizeof *b);
+  if (b == NULL) {
+    PyErr_NoMemory();
+    return NULL;
+  }
+  if (PyObject_GetBuffer(exporter, &b->view, flags) != 0) {
+    free(b);
+    return NULL;
+  }
+  *view = &b->view;
+  return track(&b->base, buffer_release);
+}

@@ -1,0 +1,265 @@
+/* Exports, and the exchange table that publishes them. All of it is called by foreign code at its own
+   speed, some of it without the GIL, in forked children and during finalization: no Go here. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdlib.h>
+
+#include "core.h"
+
+static void count_export(void) { atomic_fetch_add_explicit(&gd_score.exports_made, 1, memory_order_relaxed); }
+static void count_delete(void) { atomic_fetch_add_explicit(&gd_score.exports_deleted, 1, memory_order_relaxed); }
+
+/* A managed tensor of ours: the record, what it keeps alive, and its own copy of shape and strides, so
+   that it outlives the Python object it came from. */
+typedef struct {
+  union { DLManagedTensorVersioned versioned; DLManagedTensor legacy; } m;
+  gd_storage *storage;
+  int64_t dims[];
+} export;
+
+static void delete_versioned(DLManagedTensorVersioned *m) {
+  count_delete();
+  gd_storage_release(((export *)m)->storage);
+  free(m);
+}
+
+static void delete_legacy(DLManagedTensor *m) {
+  count_delete();
+  gd_storage_release(((export *)m)->storage);
+  free(m);
+}
+
+/* Fills out as R14-R16 want it: shape and strides always there, no offset, no data without elements. */
+static void export_record(DLTensor *out, int64_t *dims, const DLTensor *t) {
+  *out = *t;
+  out->shape = dims;
+  out->strides = dims + t->ndim;
+  for (int i = 0; i < 2 * t->ndim; i++) dims[i] = i < t->ndim ? t->shape[i] : t->strides[i - t->ndim];
+  if (gd_element_count(t) == 0) out->data = NULL;
+}
+
+static export *export_new(const DLTensor *t, gd_storage *stolen) {
+  export *e = malloc(sizeof *e + 2 * (size_t)t->ndim * sizeof(int64_t));
+  if (e == NULL) return NULL;
+  e->storage = stolen;
+  count_export();
+  return e;
+}
+
+static DLManagedTensorVersioned *export_versioned(const DLTensor *t, uint64_t flags, gd_storage *stolen) {
+  export *e = export_new(t, stolen);
+  if (e == NULL) return NULL;
+  DLManagedTensorVersioned *m = &e->m.versioned;
+  m->version = (DLPackVersion){DLPACK_MAJOR, DLPACK_MINOR};
+  m->manager_ctx = e;
+  m->deleter = delete_versioned; /* never NULL: jax would abort (R13) */
+  m->flags = flags;
+  export_record(&m->dl_tensor, e->dims, t);
+  return m;
+}
+
+/* gd_export_versioned makes a managed tensor that keeps x's memory alive; extra_flags are added to x's own.
+   C because: (c).
+   GIL: held.
+   Owns: the result is the caller's; on failure NULL with MemoryError set.
+   Threads: any with the GIL; the result's deleter may be called from any thread, once. */
+DLManagedTensorVersioned *gd_export_versioned(const gd_tensor *x, uint64_t extra_flags) {
+  DLManagedTensorVersioned *m = export_versioned(&x->t, x->flags | extra_flags, x->storage);
+  if (m == NULL) PyErr_NoMemory();
+  else gd_storage_retain(x->storage);
+  return m;
+}
+
+static DLManagedTensor *export_legacy(const gd_tensor *x) {
+  export *e = export_new(&x->t, x->storage);
+  if (e == NULL) {
+    PyErr_NoMemory();
+    return NULL;
+  }
+  gd_storage_retain(x->storage);
+  e->m.legacy.manager_ctx = e;
+  e->m.legacy.deleter = delete_legacy;
+  export_record(&e->m.legacy.dl_tensor, e->dims, &x->t);
+  return &e->m.legacy;
+}
+
+/* ---- capsules ---- */
+
+static const char name_legacy[] = "dltensor", name_versioned[] = "dltensor_versioned"; /* R8: static strings */
+
+/* A capsule that still has its first name was never consumed: its tensor is ours to delete (R9). The
+   destructor may run while an exception is on its way, and must not touch it. */
+static void capsule_destroy(PyObject *capsule) {
+  if (PyCapsule_IsValid(capsule, name_versioned)) {
+    DLManagedTensorVersioned *m = PyCapsule_GetPointer(capsule, name_versioned);
+    m->deleter(m);
+  } else if (PyCapsule_IsValid(capsule, name_legacy)) {
+    DLManagedTensor *m = PyCapsule_GetPointer(capsule, name_legacy);
+    m->deleter(m);
+  }
+}
+
+/* gd_capsule exports x in a new capsule, versioned or legacy; extra_flags only fit in a versioned one.
+   C because: (c).
+   GIL: held.
+   Owns: the capsule is the caller's and owns the export; on failure NULL with an exception set, and nothing is
+     left.
+   Threads: any with the GIL. */
+PyObject *gd_capsule(const gd_tensor *x, bool versioned, uint64_t extra_flags) {
+  void *m = versioned ? (void *)gd_export_versioned(x, extra_flags) : (void *)export_legacy(x);
+  if (m == NULL) return NULL;
+  PyObject *capsule = PyCapsule_New(m, versioned ? name_versioned : name_legacy, capsule_destroy);
+  if (capsule == NULL) {
+    if (versioned) delete_versioned(m);
+    else delete_legacy(m);
+  }
+  return capsule;
+}
+
+/* ---- the table's slots ---- */
+
+static int fail(void *ctx, DLPackSetError set_error, const char *kind, const char *message) {
+  if (set_error != NULL) set_error(ctx, kind, message);
+  return -1;
+}
+
+/* R57: called without the GIL; says an error once, through set_error; *out is NULL then. */
+static int slot_allocate(DLTensor *prototype, DLManagedTensorVersioned **out, void *ctx, DLPackSetError set_error) {
+  int64_t dims[2 * DLPACK_MAX_NDIM];
+  DLTensor t = *prototype;
+  *out = NULL;
+  if (t.device.device_type != kDLCPU)
+    return fail(ctx, set_error, "BufferError", "godlpack allocates on cpu only");
+  if (t.ndim < 0 || t.ndim > DLPACK_MAX_NDIM || t.dtype.lanes == 0 || t.dtype.bits == 0 || t.dtype.code > kDLFloat4_e2m1fn)
+    return fail(ctx, set_error, "ValueError", "godlpack's allocator: want 0 to 64 dimensions and a dtype of DLPack 1.3");
+  t.shape = prototype->shape;
+  t.strides = dims + t.ndim;
+  int64_t count = 1, reach = 1;
+  for (int i = t.ndim - 1; i >= 0; i--) {
+    t.strides[i] = reach;
+    if (t.shape[i] < 0) return fail(ctx, set_error, "ValueError", "godlpack's allocator: a negative extent");
+    if (__builtin_mul_overflow(count, t.shape[i], &count) ||
+        __builtin_mul_overflow(reach, t.shape[i] ? t.shape[i] : 1, &reach))
+      return fail(ctx, set_error, "MemoryError", "godlpack's allocator: more elements than 2^63");
+  }
+  int64_t bits;
+  if (__builtin_mul_overflow(count, gd_item_bits(t.dtype, 0), &bits) || bits > INT64_MAX - 7)
+    return fail(ctx, set_error, "MemoryError", "godlpack's allocator: more bytes than can be addressed");
+  gd_storage *storage;
+  t.data = gd_storage_block((size_t)(bits + 7) / 8, false, &storage);
+  t.byte_offset = 0;
+  DLManagedTensorVersioned *m = t.data == NULL ? NULL : export_versioned(&t, 0, storage);
+  if (m == NULL) {
+    gd_storage_release(storage);
+    return fail(ctx, set_error, "MemoryError", "godlpack's allocator: out of memory");
+  }
+  *out = m;
+  return 0;
+}
+
+static gd_tensor *own_tensor(PyObject *x) {
+  if (Py_TYPE(x) == gd_tensor_type) return (gd_tensor *)x;
+  PyErr_SetString(PyExc_TypeError, "godlpack's exchange table: want a godlpack.Tensor");
+  return NULL;
+}
+
+static int slot_managed_from_py(void *x, DLManagedTensorVersioned **out) {
+  gd_tensor *t = own_tensor(x);
+  *out = t == NULL ? NULL : gd_export_versioned(t, 0);
+  return *out == NULL ? -1 : 0;
+}
+
+/* R55: a borrow; what it points at lives as long as the Python object. */
+static int slot_dltensor_from_py(void *x, DLTensor *out) {
+  gd_tensor *t = own_tensor(x);
+  if (t == NULL) return -1;
+  *out = t->t;
+  return 0;
+}
+
+/* gd_adopt makes a Tensor of a managed tensor that is plain.
+   C because: (c).
+   GIL: held.
+   Owns: takes m on success; on failure NULL with MemoryError set, and m is still the caller's (R56).
+   Threads: any with the GIL. */
+PyObject *gd_adopt(DLManagedTensorVersioned *m) {
+  gd_storage *storage = gd_storage_of_versioned(m);
+  if (storage == NULL) return PyErr_NoMemory();
+  PyObject *x = gd_tensor_new(&m->dl_tensor, m->flags, storage);
+  if (x == NULL) gd_storage_abandon(storage);
+  return x;
+}
+
+/* R61: nobody has checked the tensor before us; what is not plain is looked at by Go, which writes the error. */
+static int slot_managed_to_py(DLManagedTensorVersioned *m, void **out) {
+  if (m->version.major == DLPACK_MAJOR && gd_is_plain(&m->dl_tensor)) {
+    *out = gd_adopt(m);
+  } else {
+    PyObject *address = PyLong_FromVoidPtr(m);
+    *out = address == NULL ? NULL : gd_enter(GD_OP_module_adopt, NULL, &address, 1, NULL);
+    if (address != NULL) Py_DecRef(address);
+  }
+  return *out == NULL ? -1 : 0;
+}
+
+/* R58: everything godlpack holds is on the CPU or was left on its producer's default stream. */
+static int slot_current_stream(int32_t device_type, int32_t device_id, void **out) {
+  (void)device_type, (void)device_id;
+  *out = NULL;
+  return 0;
+}
+
+/* R52, R53: one table for the life of the process, complete, and never changed. */
+const DLPackExchangeAPI gd_exchange_api = {
+    .header = {{DLPACK_MAJOR, DLPACK_MINOR}, NULL},
+    .managed_tensor_allocator = slot_allocate,
+    .managed_tensor_from_py_object_no_sync = slot_managed_from_py,
+    .managed_tensor_to_py_object_no_sync = slot_managed_to_py,
+    .dltensor_from_py_object_no_sync = slot_dltensor_from_py,
+    .current_work_stream = slot_current_stream,
+};
+
+/* ---- for Go, which cannot call C function pointers ---- */
+
+/* gd_table_take calls a table's managed_tensor_from_py_object_no_sync.
+   C because: (b).
+   GIL: held.
+   Owns: *out is the caller's; on failure (-1, an exception set) it is NULL.
+   Threads: any with the GIL. */
+int gd_table_take(const DLPackExchangeAPI *api, PyObject *x, DLManagedTensorVersioned **out) {
+  *out = NULL;
+  int rc = api->managed_tensor_from_py_object_no_sync(x, out);
+  if (rc != 0) *out = NULL;
+  return rc;
+}
+
+/* gd_table_make calls a table's managed_tensor_to_py_object_no_sync.
+   C because: (b).
+   GIL: held.
+   Owns: takes m on success; on failure (-1, an exception set) m is still the caller's (R56). *out is the
+     caller's.
+   Threads: any with the GIL. */
+int gd_table_make(const DLPackExchangeAPI *api, DLManagedTensorVersioned *m, PyObject **out) {
+  *out = NULL;
+  return api->managed_tensor_to_py_object_no_sync(m, (void **)out);
+}
+
+/* gd_managed_delete calls the deleter of whichever is not NULL, if it has one.
+   C because: (b).
+   GIL: held or not.
+   Owns: takes the managed tensor.
+   Threads: any. */
+void gd_managed_delete(DLManagedTensorVersioned *versioned, DLManagedTensor *legacy) {
+  if (versioned != NULL && versioned->deleter != NULL) versioned->deleter(versioned);
+  if (legacy != NULL && legacy->deleter != NULL) legacy->deleter(legacy);
+}
+
+/* gd_legacy_library is the path of the library that a legacy managed tensor's deleter is in, NULL if unknown.
+   C because: (b).
+   GIL: not needed.
+   Owns: the result lives as long as the library.
+   Threads: any. */
+const char *gd_legacy_library(const DLManagedTensor *m) {
+  Dl_info info;
+  return m->deleter != NULL && dladdr((void *)m->deleter, &info) != 0 ? info.dli_fname : NULL;
+}

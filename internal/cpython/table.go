@@ -1,0 +1,106 @@
+package cpython
+
+// #include "core.h"
+import "C"
+
+import (
+	"unsafe"
+
+	"godlpack/dlpack"
+)
+
+// Table is an exchange table: static, and alive as long as the process (R52).
+type Table struct{ p *C.DLPackExchangeAPI }
+
+// OwnTable is the table that Tensor publishes.
+func OwnTable() Table { return Table{&C.gd_exchange_api} }
+
+// TableAt reads the table that an attribute's value leads to: a capsule (DLPack 1.3) or an address as an int (1.2),
+// under either name (R64). The zero Table means that the value is neither.
+//
+// GIL: held; no exception may be pending.
+// Owns: nothing passes.
+// Threads: any with the GIL.
+func TableAt(value Object) Table {
+	if value.IsCapsule() {
+		if !value.HasName(nameTable) {
+			return Table{}
+		}
+		return Table{(*C.DLPackExchangeAPI)(C.PyCapsule_GetPointer(value.p, nameTable.c))}
+	}
+	const firstPage, alignment = 4096, 8
+	if address, fits := value.Uint64(); !value.IsInt() || !fits || address < firstPage || address%alignment != 0 {
+		return Table{}
+	}
+	return Table{(*C.DLPackExchangeAPI)(C.PyLong_AsVoidPtr(value.p))}
+}
+
+// Exists reports whether there is a table.
+func (t Table) Exists() bool { return t.p != nil }
+
+// Address returns the table's address.
+func (t Table) Address() uintptr { return uintptr(unsafe.Pointer(t.p)) }
+
+// Record returns the table itself, in place.
+func (t Table) Record() *dlpack.ExchangeAPI { return (*dlpack.ExchangeAPI)(unsafe.Pointer(t.p)) }
+
+// Older returns the table of an older version that this one leads to, if any.
+func (t Table) Older() Table {
+	return Table{(*C.DLPackExchangeAPI)(unsafe.Pointer(t.p.header.prev_api))}
+}
+
+// Take exports x, an object of the type that publishes the table.
+//
+// GIL: held.
+// Owns: the result is the caller's to adopt or delete; on ErrRaised there is none.
+// Threads: any with the GIL.
+func (t Table) Take(x Object) (Managed, error) {
+	var m Managed
+	if C.gd_table_take(t.p, x.p, &m.versioned) != 0 || m.versioned == nil {
+		return Managed{}, ErrRaised
+	}
+	return m, nil
+}
+
+// Make turns an export of x into an object of the type that publishes the table.
+//
+// GIL: held.
+// Owns: the result is new and keeps x's memory alive; on ErrRaised nothing is left.
+// Threads: any with the GIL.
+func (t Table) Make(x Tensor) (Object, error) {
+	m := C.gd_export_versioned(x.p, 0)
+	if m == nil {
+		return Object{}, ErrRaised
+	}
+	var made *C.PyObject
+	if C.gd_table_make(t.p, m, &made) != 0 || made == nil {
+		Managed{versioned: m}.Delete() // R56: still ours
+		return Object{}, ErrRaised
+	}
+	return Object{made}, nil
+}
+
+// SetPlan lets the lanes exchange objects of exactly this type by its table. guarded: ask each object whether it
+// requires grad, or is a lazy conjugate or negative, before its memory is believed (R65).
+//
+// GIL: held.
+// Owns: a reference to typ is kept until another type needs its place.
+// Threads: any with the GIL.
+func SetPlan(typ Object, table Table, guarded bool) {
+	C.gd_plan_set((*C.PyTypeObject)(unsafe.Pointer(typ.p)), table.p, C.bool(guarded))
+}
+
+// PlannedTypes names the types that the lanes have a plan for.
+//
+// GIL: held.
+// Owns: nothing passes.
+// Threads: any with the GIL.
+func PlannedTypes() []string {
+	var names []string
+	for i := C.int(0); i < C.GD_PLANS; i++ {
+		if t := C.gd_plan_type(i); t != nil {
+			names = append(names, Object{t}.Name())
+		}
+	}
+	return names
+}

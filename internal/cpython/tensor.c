@@ -1,0 +1,421 @@
+/* The Python types: Tensor, and the two labels DType and Device. Their data is C, so that it lives on
+   whatever happens to the Go runtime; what they do beyond reading it is Go's. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "core.h"
+
+PyTypeObject *gd_tensor_type, *gd_dtype_type, *gd_device_type;
+
+/* ---- what a record means, as far as the lanes need it ---- */
+
+/* gd_element_count multiplies the extents of a record that was checked before.
+   C because: (c).
+   GIL: not needed.
+   Owns: nothing.
+   Threads: any. */
+int64_t gd_element_count(const DLTensor *t) {
+  int64_t count = 1;
+  for (int i = 0; i < t->ndim; i++) count *= t->shape[i];
+  return count;
+}
+
+/* gd_item_bits says how far apart neighbouring elements are, in bits: the rule of dlpack.DType.BitSize (R21,
+   R22), here for the allocator and the attributes; a test holds the two together.
+   C because: (c).
+   GIL: not needed.
+   Owns: nothing.
+   Threads: any. */
+int64_t gd_item_bits(DLDataType d, uint64_t flags) {
+  return (int64_t)(flags & DLPACK_SUBBYTE_PADDED ? (d.bits + 7) & ~7 : d.bits) * d.lanes;
+}
+
+/* Which numbers of bytes a dtype code may have, as a bit set; what is rarer than this is Go's to judge. */
+static const uint32_t plain_bytes[kDLFloat4_e2m1fn + 1] = {
+    [0] = 1 << 1 | 1 << 2 | 1 << 4 | 1 << 8, [1] = 1 << 1 | 1 << 2 | 1 << 4 | 1 << 8,
+    [2] = 1 << 2 | 1 << 4 | 1 << 8, [4] = 1 << 2, [5] = 1 << 4 | 1 << 8 | 1 << 16, [6] = 1 << 1,
+    [7] = 1 << 1, [8] = 1 << 1, [9] = 1 << 1, [10] = 1 << 1, [11] = 1 << 1, [12] = 1 << 1, [13] = 1 << 1, [14] = 1 << 1,
+};
+
+static bool plain_dtype(DLDataType d) {
+  return d.lanes == 1 && d.code < kDLFloat4_e2m1fn && d.bits % 8 == 0 && d.bits <= 128 && plain_bytes[d.code] >> (d.bits / 8) & 1;
+}
+
+enum { FIRST_PAGE = 4096 }; /* no address lies below: such a number is an error, and would stop Go */
+
+/* gd_is_plain is true for a record that needs no second look: R39-R42 hold, and so does everything that
+   dlpack.Tensor.Validate would check. False means only that Go must look.
+   C because: (c).
+   GIL: not needed.
+   Owns: nothing.
+   Threads: any. */
+bool gd_is_plain(const DLTensor *t) {
+  if ((uint32_t)t->ndim > DLPACK_MAX_NDIM || !plain_dtype(t->dtype)) return false;
+  if (t->device.device_type != kDLCPU && t->device.device_type != kDLCUDA) return false;
+  if (t->ndim > 0 && ((uintptr_t)t->shape < FIRST_PAGE || (uintptr_t)t->strides < FIRST_PAGE)) return false;
+  int64_t count = 1, reach = 0, span;
+  for (int i = 0; i < t->ndim; i++) {
+    int64_t n = t->shape[i], step = t->strides[i];
+    if (n < 0 || __builtin_mul_overflow(count, n, &count)) return false;
+    if (n > 1 && (__builtin_mul_overflow(n - 1, step < 0 ? -step : step, &span) || __builtin_add_overflow(reach, span, &reach)))
+      return false;
+  }
+  return count == 0 || ((uintptr_t)t->data >= FIRST_PAGE && reach < INT64_MAX / 16 - 1 && count < INT64_MAX / 16);
+}
+
+/* ---- Tensor ---- */
+
+static bool address_data(DLDevice d) {
+  switch (d.device_type) {
+    case kDLCPU: case kDLCUDA: case kDLCUDAHost: case kDLROCM: case kDLROCMHost: case kDLCUDAManaged: case kDLOneAPI: return true;
+    default: return false; /* data is a handle: byte_offset stays beside it */
+  }
+}
+
+static void compact_strides(gd_tensor *x) {
+  int64_t step = 1;
+  for (int i = x->t.ndim - 1; i >= 0; i--) {
+    x->t.strides[i] = step;
+    step *= x->t.shape[i] > 0 ? x->t.shape[i] : 1;
+  }
+}
+
+/* gd_tensor_new makes a Tensor of a checked record, copying shape and strides (compact if NULL, R40).
+   C because: (c).
+   GIL: held.
+   Owns: takes storage on success; on failure NULL with MemoryError set, and storage is still the caller's.
+   Threads: any with the GIL. */
+PyObject *gd_tensor_new(const DLTensor *t, uint64_t flags, gd_storage *storage) {
+  size_t n = (size_t)t->ndim * sizeof(int64_t);
+  gd_tensor *x = PyObject_Malloc(sizeof *x + 2 * n);
+  if (x == NULL) return PyErr_NoMemory();
+  PyObject_Init((PyObject *)x, gd_tensor_type);
+  x->weakrefs = NULL;
+  x->storage = storage;
+  x->flags = flags & (DLPACK_READ_ONLY | DLPACK_SUBBYTE_PADDED); /* R24: a copy is no news to those who take it from us; R35: others mean nothing to us */
+  x->t = *t;
+  x->t.shape = x->dims;
+  x->t.strides = x->dims + t->ndim;
+  if (address_data(t->device)) { /* R39 */
+    if (t->data != NULL) x->t.data = (char *)t->data + t->byte_offset;
+    x->t.byte_offset = 0;
+  }
+  if (n != 0) {
+    memcpy(x->t.shape, t->shape, n);
+    if (t->strides != NULL) memcpy(x->t.strides, t->strides, n);
+    else compact_strides(x);
+  }
+  return (PyObject *)x;
+}
+
+/* gd_tensor_make is gd_tensor_new for memory on the CPU, from parts: Go must not put pointers to its own memory into
+   records.
+   C because: (a).
+   GIL: held.
+   Owns: as for gd_tensor_new; shape and strides are copied.
+   Threads: any with the GIL. */
+PyObject *gd_tensor_make(uintptr_t data, DLDataType dtype, int32_t ndim, int64_t *shape, int64_t *strides, uint64_t flags,
+                         gd_storage *storage) {
+  DLTensor t = {(void *)data, {kDLCPU, 0}, ndim, dtype, shape, strides, 0};
+  return gd_tensor_new(&t, flags, storage);
+}
+
+/* gd_tensor_view makes a Tensor over part of x's memory, offset bytes from its start.
+   C because: (a).
+   GIL: held.
+   Owns: the result is the caller's and keeps the memory alive by itself; NULL with MemoryError set on failure.
+   Threads: any with the GIL. */
+PyObject *gd_tensor_view(const gd_tensor *x, int64_t offset, int32_t ndim, int64_t *shape, int64_t *strides, uint64_t flags) {
+  DLTensor t = {x->t.data, x->t.device, ndim, x->t.dtype, shape, strides, x->t.byte_offset + (uint64_t)offset};
+  PyObject *view = gd_tensor_new(&t, flags, x->storage);
+  if (view != NULL) gd_storage_retain(x->storage);
+  return view;
+}
+
+static void tensor_dealloc(PyObject *self) {
+  gd_tensor *x = (gd_tensor *)self;
+  PyTypeObject *type = Py_TYPE(self);
+  if (x->weakrefs != NULL) PyObject_ClearWeakRefs(self);
+  gd_storage_release(x->storage);
+  PyObject_Free(self);
+  Py_DecRef((PyObject *)type);
+}
+
+static PyObject *tuple_of(const int64_t *v, int n) {
+  PyObject *tuple = PyTuple_New(n);
+  for (int i = 0; tuple != NULL && i < n; i++) {
+    PyObject *item = PyLong_FromLongLong(v[i]);
+    if (item == NULL || PyTuple_SetItem(tuple, i, item) != 0) {
+      Py_DecRef(tuple);
+      return NULL;
+    }
+  }
+  return tuple;
+}
+
+static int64_t byte_count(const gd_tensor *x) {
+  int64_t bits = gd_item_bits(x->t.dtype, x->flags), count = gd_element_count(&x->t);
+  return bits % 8 == 0 ? count * (bits / 8) : (count * bits + 7) / 8;
+}
+
+enum { SHAPE, STRIDES, NDIM, SIZE, ITEMSIZE, NBYTES, DTYPE, DEVICE, DATA_PTR, READONLY, TRANSPOSED };
+
+static PyObject *tensor_get(PyObject *self, void *what) {
+  const gd_tensor *x = (gd_tensor *)self;
+  switch ((intptr_t)what) {
+    case SHAPE: return tuple_of(x->t.shape, x->t.ndim);
+    case STRIDES: return tuple_of(x->t.strides, x->t.ndim);
+    case NDIM: return PyLong_FromLong(x->t.ndim);
+    case SIZE: return PyLong_FromLongLong(gd_element_count(&x->t));
+    case ITEMSIZE: return PyLong_FromLongLong((gd_item_bits(x->t.dtype, x->flags) + 7) / 8);
+    case NBYTES: return PyLong_FromLongLong(byte_count(x));
+    case DTYPE: return gd_dtype_object(x->t.dtype);
+    case DEVICE: return gd_device_object(x->t.device);
+    case DATA_PTR: return PyLong_FromUnsignedLongLong((uintptr_t)x->t.data + x->t.byte_offset);
+    case READONLY: return PyBool_FromLong(x->flags & DLPACK_READ_ONLY);
+    default: return gd_enter(GD_OP_tensor_transpose, self, NULL, 0, NULL);
+  }
+}
+
+static PyGetSetDef tensor_getset[] = {
+    {"shape", tensor_get, NULL, "The extents, one for each dimension.", (void *)SHAPE},
+    {"strides", tensor_get, NULL, "How many elements apart neighbours along each dimension are (elements, as DLPack counts).", (void *)STRIDES},
+    {"ndim", tensor_get, NULL, "The number of dimensions, 0 to 64.", (void *)NDIM},
+    {"size", tensor_get, NULL, "The number of elements.", (void *)SIZE},
+    {"itemsize", tensor_get, NULL, "Bytes of one element, rounded up for elements smaller than a byte.", (void *)ITEMSIZE},
+    {"nbytes", tensor_get, NULL, "Bytes that all elements take when they lie without gaps.", (void *)NBYTES},
+    {"dtype", tensor_get, NULL, "The elements' DType.", (void *)DTYPE},
+    {"device", tensor_get, NULL, "The Device the memory is on.", (void *)DEVICE},
+    {"data_ptr", tensor_get, NULL, "The address of the first element, as an int; 0 where there is none.", (void *)DATA_PTR},
+    {"readonly", tensor_get, NULL, "Whether the memory must not be written.", (void *)READONLY},
+    {"T", tensor_get, NULL, "A view with all axes in reverse order.", (void *)TRANSPOSED},
+    {0},
+};
+
+static PyMemberDef tensor_members[] = {
+    {"__weaklistoffset__", GD_T_PYSSIZET, offsetof(gd_tensor, weakrefs), GD_READONLY, NULL},
+    {0},
+};
+
+static PyObject *tensor_repr(PyObject *self) { return gd_enter(GD_OP_tensor_repr, self, NULL, 0, NULL); }
+static PyObject *tensor_iter(PyObject *self) { return gd_enter(GD_OP_tensor_iter, self, NULL, 0, NULL); }
+static PyObject *tensor_subscript(PyObject *self, PyObject *key) { return gd_enter(GD_OP_tensor_subscript, self, &key, 1, NULL); }
+
+static Py_ssize_t tensor_length(PyObject *self) {
+  const gd_tensor *x = (gd_tensor *)self;
+  if (x->t.ndim > 0) return x->t.shape[0];
+  PyErr_SetString(PyExc_TypeError, "len() of a tensor of 0 dimensions");
+  return -1;
+}
+
+static PyObject *tensor_dlpack_device(PyObject *self, PyObject *ignored) {
+  (void)ignored;
+  const DLDevice *d = &((gd_tensor *)self)->t.device;
+  return tuple_of((int64_t[]){d->device_type, d->device_id}, 2);
+}
+
+int godlpackGetBuffer(PyObject *self, Py_buffer *view, int flags); /* Go */
+
+static void tensor_releasebuffer(PyObject *self, Py_buffer *view) {
+  (void)self;
+  free(view->internal); /* shape and strides in bytes */
+}
+
+#define TRAMPOLINE(owner, name, ...) \
+  static PyObject *owner##_##name(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject *kw) { \
+    return gd_enter(GD_OP_##owner##_##name, self, args, n, kw); \
+  }
+GD_TENSOR_METHODS(TRAMPOLINE)
+GD_DTYPE_METHODS(TRAMPOLINE)
+GD_DEVICE_METHODS(TRAMPOLINE)
+
+#define KEYWORDS METH_FASTCALL | METH_KEYWORDS
+#define METHOD(owner, name, python, doc) {python, (PyCFunction)(void *)owner##_##name, KEYWORDS, doc},
+static PyMethodDef tensor_methods[] = {
+    GD_TENSOR_METHODS(METHOD)
+    {"to", (PyCFunction)(void *)gd_lane_to, KEYWORDS, GD_DOC_TO},
+    {"__dlpack__", (PyCFunction)(void *)gd_lane_dlpack, KEYWORDS, GD_DOC_DLPACK},
+    {"__dlpack_device__", tensor_dlpack_device, METH_NOARGS, GD_DOC_DLPACK_DEVICE},
+    {0},
+};
+static PyMethodDef dtype_methods[] = {GD_DTYPE_METHODS(METHOD) {0}};
+static PyMethodDef device_methods[] = {GD_DEVICE_METHODS(METHOD) {0}};
+
+/* No Python object can be reached from a tensor so that it leads back to it: no cycle collection. */
+static PyType_Spec tensor_spec = {
+    "godlpack.Tensor", sizeof(gd_tensor), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+    (PyType_Slot[]){
+        {Py_tp_doc, GD_DOC_TENSOR},
+        {Py_tp_dealloc, tensor_dealloc},
+        {Py_tp_getset, tensor_getset},
+        {Py_tp_members, tensor_members},
+        {Py_tp_methods, tensor_methods},
+        {Py_tp_repr, tensor_repr},
+        {Py_tp_iter, tensor_iter},
+        {Py_mp_length, tensor_length},
+        {Py_mp_subscript, tensor_subscript},
+        {Py_bf_getbuffer, godlpackGetBuffer},
+        {Py_bf_releasebuffer, tensor_releasebuffer},
+        {0},
+    }};
+
+/* ---- DType and Device ---- */
+
+/* gd_label_new makes a DType or a Device.
+   C because: (a).
+   GIL: held.
+   Owns: the result is the caller's, NULL with MemoryError set on failure; name and kind (which may be NULL)
+     stay the caller's.
+   Threads: any with the GIL. */
+PyObject *gd_label_new(PyTypeObject *type, uint64_t key, PyObject *name, PyObject *kind, int itemsize) {
+  gd_label *l = PyObject_Malloc(sizeof *l);
+  if (l == NULL) return PyErr_NoMemory();
+  PyObject_Init((PyObject *)l, type);
+  l->value.key = key;
+  l->itemsize = itemsize;
+  Py_IncRef(l->name = name);
+  if ((l->kind = kind) != NULL) Py_IncRef(kind);
+  return (PyObject *)l;
+}
+
+static void label_dealloc(PyObject *self) {
+  gd_label *l = (gd_label *)self;
+  PyTypeObject *type = Py_TYPE(self);
+  Py_DecRef(l->name);
+  if (l->kind != NULL) Py_DecRef(l->kind);
+  PyObject_Free(self);
+  Py_DecRef((PyObject *)type);
+}
+
+static Py_hash_t label_hash(PyObject *self) { return PyObject_Hash(((gd_label *)self)->name); }
+
+static PyObject *label_str(PyObject *self) {
+  Py_IncRef(((gd_label *)self)->name);
+  return ((gd_label *)self)->name;
+}
+
+static PyObject *label_repr(PyObject *self) {
+  return PyUnicode_FromFormat("%s(%R)", Py_TYPE(self) == gd_dtype_type ? "DType" : "Device", ((gd_label *)self)->name);
+}
+
+static PyObject *label_compare(PyObject *self, PyObject *other, int how) {
+  if (how != Py_EQ && how != Py_NE) {
+    Py_IncRef(Py_NotImplemented);
+    return Py_NotImplemented;
+  }
+  if (Py_TYPE(self) == Py_TYPE(other))
+    return PyBool_FromLong((((gd_label *)self)->value.key == ((gd_label *)other)->value.key) == (how == Py_EQ));
+  int op = Py_TYPE(self) == gd_dtype_type ? GD_OP_dtype_compare : GD_OP_device_compare;
+  PyObject *equal = gd_enter(op, self, &other, 1, NULL);
+  if (how == Py_EQ || equal == NULL || equal == Py_NotImplemented) return equal;
+  PyObject *unequal = PyBool_FromLong(equal == Py_False);
+  Py_DecRef(equal);
+  return unequal;
+}
+
+static PyObject *label_make(int op, PyTypeObject *type, PyObject *args, PyObject *kwargs) {
+  PyObject *both[2] = {args, kwargs};
+  return gd_enter(op, (PyObject *)type, both, kwargs == NULL ? 1 : 2, NULL);
+}
+static PyObject *dtype_new(PyTypeObject *type, PyObject *args, PyObject *kw) { return label_make(GD_OP_dtype_new, type, args, kw); }
+static PyObject *device_new(PyTypeObject *type, PyObject *args, PyObject *kw) { return label_make(GD_OP_device_new, type, args, kw); }
+
+#define FIELD(name, kind, field, doc) {name, kind, offsetof(gd_label, field), GD_READONLY, doc}
+static PyMemberDef dtype_members[] = {
+    FIELD("name", GD_T_OBJECT_EX, name, "The name, such as 'float32' or 'float32x4'."),
+    FIELD("code", GD_T_UBYTE, value.dtype.code, "DLPack's type code (kDLInt = 0, kDLUInt = 1, kDLFloat = 2, ...)."),
+    FIELD("bits", GD_T_UBYTE, value.dtype.bits, "Bits of one lane."),
+    FIELD("lanes", GD_T_USHORT, value.dtype.lanes, "Lanes of one element; 1 unless it is a vector."),
+    FIELD("itemsize", GD_T_INT, itemsize, "Bytes of one element, rounded up."),
+    {0},
+};
+static PyMemberDef device_members[] = {
+    FIELD("type", GD_T_OBJECT_EX, kind, "The DeviceType."),
+    FIELD("id", GD_T_INT, value.device.device_id, "Which device of its type; 0 for host memory."),
+    {0},
+};
+
+#define LABEL_SLOTS(doc, members, methods, new) \
+  (PyType_Slot[]) { \
+    {Py_tp_doc, doc}, {Py_tp_new, new}, {Py_tp_dealloc, label_dealloc}, {Py_tp_members, members}, {Py_tp_methods, methods}, \
+        {Py_tp_repr, label_repr}, {Py_tp_str, label_str}, {Py_tp_hash, label_hash}, {Py_tp_richcompare, label_compare}, {0}, \
+  }
+#define LABEL_FLAGS Py_TPFLAGS_DEFAULT | Py_TPFLAGS_IMMUTABLETYPE
+static PyType_Spec dtype_spec = {"godlpack.DType", sizeof(gd_label), 0, LABEL_FLAGS,
+                                 LABEL_SLOTS(GD_DOC_DTYPE, dtype_members, dtype_methods, dtype_new)};
+static PyType_Spec device_spec = {"godlpack.Device", sizeof(gd_label), 0, LABEL_FLAGS,
+                                  LABEL_SLOTS(GD_DOC_DEVICE, device_members, device_methods, device_new)};
+
+/* Labels made once: a tensor's dtype and device are read often and are few. */
+enum { LABELS = 64 };
+typedef struct { uint64_t key; PyObject *label; } label_slot;
+
+static PyObject *label_cached(label_slot *cache, uint64_t key, int op) {
+  label_slot *slot = &cache[(key * 0x9E3779B97F4A7C15u) >> 58];
+  if (slot->label == NULL || slot->key != key) {
+    PyObject *number = PyLong_FromUnsignedLongLong(key);
+    PyObject *label = number == NULL ? NULL : gd_enter(op, NULL, &number, 1, NULL);
+    if (number != NULL) Py_DecRef(number);
+    if (label == NULL) return NULL;
+    if (slot->label != NULL) Py_DecRef(slot->label);
+    *slot = (label_slot){key, label};
+  }
+  Py_IncRef(slot->label);
+  return slot->label;
+}
+
+/* gd_dtype_object is the DType of a record's dtype.
+   C because: (c).
+   GIL: held.
+   Owns: the result is the caller's; NULL with an exception set on failure.
+   Threads: any with the GIL. */
+PyObject *gd_dtype_object(DLDataType d) {
+  static label_slot cache[LABELS];
+  return label_cached(cache, (uint64_t)d.lanes << 16 | (uint64_t)d.bits << 8 | d.code, GD_OP_module_make_dtype);
+}
+
+/* gd_device_object is the Device of a record's device.
+   C because: (c).
+   GIL: held.
+   Owns: the result is the caller's; NULL with an exception set on failure.
+   Threads: any with the GIL. */
+PyObject *gd_device_object(DLDevice d) {
+  static label_slot cache[LABELS];
+  return label_cached(cache, (uint64_t)(uint32_t)d.device_id << 32 | (uint32_t)d.device_type, GD_OP_module_make_device);
+}
+
+/* ---- making the types ---- */
+
+static int publish(PyTypeObject *type) {
+  PyObject *capsule = PyCapsule_New((void *)&gd_exchange_api, "dlpack_exchange_api", NULL); /* R50, R52 */
+  PyObject *address = PyLong_FromVoidPtr((void *)&gd_exchange_api);
+  int rc = capsule == NULL || address == NULL ||
+           PyObject_SetAttrString((PyObject *)type, "__dlpack_c_exchange_api__", capsule) != 0 ||
+           PyObject_SetAttrString((PyObject *)type, "__c_dlpack_exchange_api__", address) != 0;
+  if (capsule != NULL) Py_DecRef(capsule);
+  if (address != NULL) Py_DecRef(address);
+  return rc ? -1 : 0;
+}
+
+static PyTypeObject *make_type(PyObject *module, PyType_Spec *spec) {
+  return (PyTypeObject *)PyType_FromModuleAndSpec(module, spec, NULL);
+}
+
+/* gd_tensor_exec makes the types, once in the life of the process, and puts them into module: another
+   import of the module finds the same types, since tensors of the first may still be about.
+   C because: (a).
+   GIL: held.
+   Owns: nothing passes; on failure -1 with an exception set.
+   Threads: the importing one. */
+int gd_tensor_exec(PyObject *module) {
+  if (gd_tensor_type == NULL) {
+    PyTypeObject *tensor = make_type(module, &tensor_spec);
+    if (tensor == NULL || publish(tensor) != 0) return -1;
+    if ((gd_dtype_type = make_type(module, &dtype_spec)) == NULL) return -1;
+    if ((gd_device_type = make_type(module, &device_spec)) == NULL) return -1;
+    gd_tensor_type = tensor;
+  }
+  if (PyModule_AddObjectRef(module, "Tensor", (PyObject *)gd_tensor_type) != 0) return -1;
+  if (PyModule_AddObjectRef(module, "DType", (PyObject *)gd_dtype_type) != 0) return -1;
+  return PyModule_AddObjectRef(module, "Device", (PyObject *)gd_device_type);
+}

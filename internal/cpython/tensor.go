@@ -1,0 +1,132 @@
+package cpython
+
+// #include "core.h"
+import "C"
+
+import (
+	"unsafe"
+
+	"godlpack/dlpack"
+)
+
+// Tensor is a godlpack.Tensor. It holds no reference of its own: it is as good as the Object it came from.
+type Tensor struct{ p *C.gd_tensor }
+
+// TensorOf sees o as a Tensor; ok is false if it is something else. Tensor has no subclasses.
+//
+// GIL: held.
+// Owns: nothing passes.
+// Threads: any with the GIL.
+func TensorOf(o Object) (t Tensor, ok bool) {
+	return Tensor{(*C.gd_tensor)(unsafe.Pointer(o.p))}, o.p.ob_type == C.gd_tensor_type
+}
+
+// Tensor sees the call's self, which Python made sure is a Tensor.
+func (c *Call) Tensor() Tensor { return Tensor{(*C.gd_tensor)(unsafe.Pointer(c.Self.p))} }
+
+// Object returns the tensor as a borrowed Object.
+func (t Tensor) Object() Object { return Object{(*C.PyObject)(unsafe.Pointer(t.p))} }
+
+// Record returns the tensor's record, in place: shape and strides are never NULL where there are dimensions.
+func (t Tensor) Record() *dlpack.Tensor { return (*dlpack.Tensor)(unsafe.Pointer(&t.p.t)) }
+
+// Flags returns the tensor's flags.
+func (t Tensor) Flags() dlpack.Flags { return dlpack.Flags(t.p.flags) }
+
+// ReadOnly reports whether the memory must not be written.
+func (t Tensor) ReadOnly() bool { return t.Flags().Has(dlpack.ReadOnly) }
+
+// Padded reports whether the lanes of a sub-byte dtype take a byte each.
+func (t Tensor) Padded() bool { return t.Flags().Has(dlpack.SubbytePadded) }
+
+// Bytes returns how many bytes the elements take when they lie without gaps.
+func (t Tensor) Bytes() int64 {
+	n, _ := dlpack.DataSize(int64(t.count()), t.Record().DType, t.Padded()) // checked when the tensor was made
+	return n
+}
+
+// View makes a tensor over part of t's memory, offset bytes from its start.
+//
+// GIL: held.
+// Owns: the result is new, and keeps the memory alive by itself; on error there is none.
+// Threads: any with the GIL.
+func (t Tensor) View(offset int64, shape, strides []int64, flags dlpack.Flags) (Object, error) {
+	return raisedIfNil(C.gd_tensor_view(t.p, C.int64_t(offset), C.int32_t(len(shape)), extents(shape), extents(strides), C.uint64_t(flags)))
+}
+
+// Alias makes another tensor over all of t's memory, with other flags.
+//
+// GIL: held.
+// Owns: as for View.
+// Threads: any with the GIL.
+func (t Tensor) Alias(flags dlpack.Flags) (Object, error) {
+	return t.View(0, t.Record().Dims(), t.Record().Steps(), flags)
+}
+
+// newTensor takes s, also on error.
+func newTensor(data uintptr, d dlpack.DType, shape, strides []int64, flags dlpack.Flags, s *C.gd_storage) (Object, error) {
+	o, err := raisedIfNil(C.gd_tensor_make(C.uintptr_t(data), cDType(d), C.int32_t(len(shape)), extents(shape), extents(strides), C.uint64_t(flags), s))
+	if err != nil {
+		C.gd_storage_release(s)
+	}
+	return o, err
+}
+
+func extents(v []int64) *C.int64_t { return (*C.int64_t)(unsafe.Pointer(unsafe.SliceData(v))) }
+
+func cDevice(d dlpack.Device) C.DLDevice { return C.DLDevice{C.int32_t(d.Type), C.int32_t(d.ID)} }
+
+func cDType(d dlpack.DType) C.DLDataType {
+	return C.DLDataType{C.uint8_t(d.Code), C.uint8_t(d.Bits), C.uint16_t(d.Lanes)}
+}
+
+// NewTensor allocates a C-contiguous tensor on the CPU, the lanes of sub-byte dtypes padded if so wanted; its content is
+// undefined unless zero is asked for.
+//
+// GIL: held; released while much memory is zeroed.
+// Owns: the result is new; on error (MemoryError, BufferError for too many elements) there is none.
+// Threads: any with the GIL.
+func NewTensor(d dlpack.DType, shape []int64, padded, zero bool) (Object, error) {
+	count, err := dlpack.Elements(shape)
+	if err != nil {
+		return Object{}, err
+	}
+	nbytes, err := dlpack.DataSize(count, d, padded)
+	if err != nil {
+		return Object{}, err
+	}
+	strides := make([]int64, len(shape))
+	dlpack.CompactStrides(strides, shape)
+	var flags dlpack.Flags
+	if padded {
+		flags = dlpack.SubbytePadded
+	}
+	if count == 0 {
+		return newTensor(0, d, shape, strides, flags, nil)
+	}
+	var storage *C.gd_storage
+	var data unsafe.Pointer
+	Unlocked(nbytes, func() { data = C.gd_storage_block(C.size_t(nbytes), C.bool(zero), &storage) })
+	if data == nil {
+		return Object{}, dlpack.Errorf(dlpack.KindMemory, "godlpack: no memory for %d bytes (%s, shape %v)", nbytes, d, shape)
+	}
+	return newTensor(uintptr(data), d, shape, strides, flags, storage)
+}
+
+// longWork is how many bytes take longer to work on than the GIL takes to hand over.
+const longWork = 1 << 18
+
+// Unlocked does work over nbytes of memory, without the GIL if that is worth it. Work must not touch Python.
+//
+// GIL: held, and held again on return.
+// Owns: nothing passes.
+// Threads: any with the GIL.
+func Unlocked(nbytes int64, work func()) {
+	if nbytes < longWork {
+		work()
+		return
+	}
+	state := C.PyEval_SaveThread()
+	defer C.PyEval_RestoreThread(state)
+	work()
+}
