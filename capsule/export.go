@@ -1,0 +1,202 @@
+package capsule
+
+import (
+	"godlpack/dlpack"
+	"godlpack/internal/cpython"
+	"godlpack/tensor"
+)
+
+// Copying says whether memory may, must or must not be copied (R25).
+type Copying int
+
+// What the copy argument says: None, True, False.
+const (
+	CopyIfNeeded Copying = iota
+	CopyAlways
+	CopyNever
+)
+
+// Request is what the arguments of __dlpack__ ask for.
+type Request struct {
+	Versioned bool           // max_version of at least 1.0 (R4, R5)
+	Copy      Copying        // copy
+	Device    *dlpack.Device // dl_device; nil is the tensor's own (R26)
+}
+
+var dlpackSignature = cpython.Sign("__dlpack__(*, stream=?, max_version=?, dl_device=?, copy=?)")
+
+// ParseRequest reads the arguments of t.__dlpack__ (R1, R2, R7). A wrong kind of argument is a TypeError, which
+// consumers take for an older producer, so nothing else may be one (R3).
+//
+// GIL: held.
+// Owns: nothing passes.
+// Threads: any with the GIL.
+func ParseRequest(c *cpython.Call) (r Request, err error) {
+	args, err := dlpackSignature.Bind(c)
+	if err != nil {
+		return r, err
+	}
+	if err := checkStream(args[0], c.Tensor().Record().Device); err != nil {
+		return r, err
+	}
+	if r.Versioned, err = wantsVersioned(args[1]); err != nil {
+		return r, err
+	}
+	if r.Device, err = parseDevice(args[2]); err != nil {
+		return r, err
+	}
+	r.Copy, err = ParseCopy(args[3])
+	return r, err
+}
+
+func given(o cpython.Object) bool { return o.Exists() && !o.IsNone() }
+
+// checkStream accepts the streams that mean something on the device: on the CPU None, and -1 for those who pass it
+// everywhere (R27); on CUDA and ROCm what the array API lists (R28).
+func checkStream(stream cpython.Object, dev dlpack.Device) error {
+	if !given(stream) {
+		return nil
+	}
+	if !stream.IsIndex() {
+		return dlpack.Errorf(dlpack.KindType, "__dlpack__() argument 'stream': want None or an int, got %s", stream.Type().Name())
+	}
+	s, fits, err := stream.Int64()
+	if err != nil {
+		return err
+	}
+	switch cuda, rocm := dev.Type == dlpack.CUDA, dev.Type == dlpack.ROCm; {
+	case s == -1, cuda && (s > 0 || !fits), rocm && (s == 0 || s > 2 || !fits):
+		return nil
+	}
+	return dlpack.Errorf(dlpack.KindValue, "__dlpack__() argument 'stream': %d is no stream of device %s", s, dev)
+}
+
+func wantsVersioned(version cpython.Object) (bool, error) {
+	if !given(version) {
+		return false, nil
+	}
+	if version.IsTuple() {
+		items, err := version.Items()
+		if err != nil {
+			return false, err
+		}
+		defer cpython.ReleaseAll(items)
+		if len(items) == 2 && items[0].IsIndex() && items[1].IsIndex() {
+			major, _, err := items[0].Int64()
+			return major >= 1, err
+		}
+	}
+	return false, dlpack.Errorf(dlpack.KindType, "__dlpack__() argument 'max_version': want None or a tuple of two ints, got %s", version.Repr())
+}
+
+func parseDevice(pair cpython.Object) (*dlpack.Device, error) {
+	if !given(pair) {
+		return nil, nil
+	}
+	wrong := dlpack.Errorf(dlpack.KindType, "__dlpack__() argument 'dl_device': want None or a tuple (type, id), got %s", pair.Repr())
+	if !pair.IsTuple() {
+		return nil, wrong
+	}
+	items, err := pair.Items()
+	if err != nil {
+		return nil, err
+	}
+	defer cpython.ReleaseAll(items)
+	if len(items) != 2 || !items[0].IsIndex() || !items[1].IsIndex() {
+		return nil, wrong
+	}
+	typ, _, err := items[0].Int64()
+	if err != nil {
+		return nil, err
+	}
+	id, _, err := items[1].Int64()
+	return &dlpack.Device{Type: dlpack.DeviceType(typ), ID: int32(id)}, err
+}
+
+// ParseCopy reads a copy argument: None or nothing, True, False.
+//
+// GIL: held.
+// Owns: nothing passes.
+// Threads: any with the GIL.
+func ParseCopy(o cpython.Object) (Copying, error) {
+	if !given(o) {
+		return CopyIfNeeded, nil
+	}
+	truth, err := o.Truth()
+	if err != nil {
+		return CopyIfNeeded, err
+	}
+	if truth {
+		return CopyAlways, nil
+	}
+	return CopyNever, nil
+}
+
+// Export answers t.__dlpack__ with a capsule (R4, R5, R23 to R26).
+//
+// GIL: held; released while much memory is copied.
+// Owns: the result is new; on error there is none.
+// Threads: any with the GIL.
+func Export(t cpython.Tensor, r Request) (cpython.Object, error) {
+	dev := t.Record().Device
+	moves := r.Device != nil && *r.Device != dev
+	if r.Copy == CopyAlways || moves {
+		if moves && r.Copy == CopyNever {
+			return cpython.Object{}, dlpack.Errorf(dlpack.KindBuffer, "moving from %s to %s needs a copy, and copy=False", dev, *r.Device)
+		}
+		return exportCopy(t, r)
+	}
+	if !r.Versioned {
+		if err := fitsLegacy(t); err != nil {
+			return cpython.Object{}, err
+		}
+	}
+	return t.Capsule(r.Versioned, 0)
+}
+
+// fitsLegacy refuses what a legacy capsule cannot say (R23).
+func fitsLegacy(t cpython.Tensor) error {
+	switch {
+	case t.ReadOnly():
+		return dlpack.Errorf(dlpack.KindBuffer, "the tensor is read-only, which a legacy DLPack capsule cannot say; ask with max_version=(1, 0) or copy=True")
+	case t.Padded():
+		return dlpack.Errorf(dlpack.KindBuffer, "the lanes of %s are padded to bytes, which a legacy DLPack capsule cannot say; ask with max_version=(1, 0)", t.Record().DType)
+	}
+	return nil
+}
+
+func exportCopy(t cpython.Tensor, r Request) (cpython.Object, error) {
+	if r.Device != nil && r.Device.Type != dlpack.CPU && *r.Device != t.Record().Device {
+		return cpython.Object{}, dlpack.Errorf(dlpack.KindBuffer, "cannot copy from %s to %s: want 'cpu'", t.Record().Device, *r.Device)
+	}
+	o, err := Copy(t)
+	if err != nil {
+		return cpython.Object{}, err
+	}
+	defer o.Release()
+	copied, _ := cpython.TensorOf(o)
+	return copied.Capsule(r.Versioned, dlpack.IsCopied)
+}
+
+// Copy makes a C-contiguous, writable copy on the CPU; BufferError if the CPU cannot read the memory.
+//
+// GIL: held; released while much memory is copied.
+// Owns: the result is new; on error there is none.
+// Threads: any with the GIL.
+func Copy(t cpython.Tensor) (cpython.Object, error) {
+	rec := t.Record()
+	if !rec.Device.Type.HostReadable() {
+		return cpython.Object{}, dlpack.Errorf(dlpack.KindBuffer, "the CPU cannot read memory on %s", rec.Device)
+	}
+	o, err := cpython.NewTensor(rec.DType, rec.Dims(), t.Padded(), false)
+	if err != nil {
+		return o, err
+	}
+	to, _ := cpython.TensorOf(o)
+	cpython.Unlocked(t.Bytes(), func() { err = tensor.Copy(to.Record(), rec, t.Padded()) })
+	if err != nil {
+		o.Release()
+		return cpython.Object{}, err
+	}
+	return o, nil
+}

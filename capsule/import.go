@@ -1,0 +1,81 @@
+package capsule
+
+import (
+	"strings"
+
+	"godlpack/dlpack"
+	"godlpack/internal/cpython"
+)
+
+// Imported is a tensor that was taken from somebody.
+type Imported struct {
+	Tensor cpython.Object // new
+	Copied bool           // the producer made a copy for us (R24)
+}
+
+// Import takes the tensor out of a live capsule (R34 to R42). A capsule without a live DLPack name is a ValueError, a
+// tensor that cannot be shared a BufferError.
+//
+// GIL: held.
+// Owns: the result is new and the capsule used; on error there is no result, and the capsule is as it was.
+// Threads: any with the GIL.
+func Import(c cpython.Object) (Imported, error) {
+	if err := live(c); err != nil {
+		return Imported{}, err
+	}
+	m := c.Managed()
+	if err := Check(m); err != nil {
+		return Imported{}, err
+	}
+	if err := c.MarkUsed(); err != nil {
+		return Imported{}, err
+	}
+	taken, err := Adopt(m)
+	if err != nil {
+		m.Delete()
+	}
+	return taken, err
+}
+
+func live(c cpython.Object) error {
+	switch {
+	case c.HasName(cpython.NameLegacy), c.HasName(cpython.NameVersioned):
+		return nil
+	case c.HasName(cpython.NameLegacyUsed), c.HasName(cpython.NameVersionedUsed): // R38
+		return dlpack.Errorf(dlpack.KindValue, "the capsule was consumed before (%q); ask its producer for a new one", c.CapsuleText())
+	}
+	return dlpack.Errorf(dlpack.KindValue, "want a capsule named \"dltensor\" or \"dltensor_versioned\", got %q", c.CapsuleText())
+}
+
+// Check refuses a managed tensor that no consumer may take, reading no more of it than its version allows (R34).
+//
+// GIL: not needed.
+// Owns: nothing passes.
+// Threads: any.
+func Check(m cpython.Managed) error {
+	if v := m.Version(); v.Major > dlpack.Current.Major {
+		return dlpack.Errorf(dlpack.KindBuffer, "want DLPack %d.x, got a tensor of DLPack %s", dlpack.Current.Major, v)
+	}
+	return m.Record().Validate()
+}
+
+// fromJAX reports whether a legacy record was made by jax, whose arrays never change, though such a record cannot say so
+// (R44). It is told by where its deleter is, so that a bare capsule gives it away too.
+func fromJAX(m cpython.Managed) bool {
+	return strings.Contains(m.LegacyLibrary(), "/jaxlib/")
+}
+
+// Adopt makes a Tensor of a managed tensor that was checked; read-only if its flags say so, or if jax made it.
+//
+// GIL: held.
+// Owns: takes m on success; on error it is still the caller's. The result is new.
+// Threads: any with the GIL.
+func Adopt(m cpython.Managed) (Imported, error) {
+	flags := m.Flags()
+	copied := flags.Has(dlpack.IsCopied)
+	if fromJAX(m) {
+		flags |= dlpack.ReadOnly
+	}
+	o, err := m.Adopt(flags)
+	return Imported{o, copied}, err
+}

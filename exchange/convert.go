@@ -1,0 +1,129 @@
+package exchange
+
+import (
+	"godlpack/capsule"
+	"godlpack/dlpack"
+	"godlpack/internal/cpython"
+)
+
+// Convert returns t's memory as an object of like's library: like is an array type, or an object of one. What the
+// library cannot take without a copy is a BufferError; a like that is no array is a TypeError.
+//
+// GIL: held; runs the other library's Python code.
+// Owns: t and like stay the caller's; the result is new; on error there is none.
+// Threads: any with the GIL.
+func Convert(t cpython.Tensor, like cpython.Object) (cpython.Object, error) {
+	typ := like
+	if !like.IsType() {
+		typ = like.Type()
+	}
+	if typ == t.Object().Type() {
+		return t.Object().Retain(), nil
+	}
+	var made cpython.Object
+	var err error
+	if table := Find(typ); table.Exists() {
+		made, err = makeByTable(t, typ, table)
+	} else {
+		made, err = makeByFunction(t, typ)
+	}
+	if err != nil {
+		return made, err
+	}
+	if like.IsType() && !made.IsInstance(like) {
+		defer made.Release()
+		return cpython.Object{}, dlpack.Errorf(dlpack.KindType, "to() argument 'like': %s is not the type of an array (its library makes %s)", typ.Name(), made.Type().Name())
+	}
+	return made, nil
+}
+
+func makeByTable(t cpython.Tensor, typ cpython.Object, table cpython.Table) (cpython.Object, error) {
+	torch := guarded(typ)
+	switch {
+	case t.ReadOnly():
+		return cpython.Object{}, dlpack.Errorf(dlpack.KindBuffer, "the tensor is read-only, and %s would be writable; use .copy()", typ.Name())
+	case torch && negative(t.Record().Steps()):
+		return cpython.Object{}, dlpack.Errorf(dlpack.KindBuffer, "%s has no negative strides, got %v; use .contiguous()", typ.Name(), t.Record().Steps())
+	}
+	made, err := table.Make(t)
+	if err != nil {
+		return made, refused(t, typ)
+	}
+	cpython.SetPlan(typ, table, torch)
+	return made, nil
+}
+
+func negative(strides []int64) bool {
+	for _, s := range strides {
+		if s < 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// refused turns the pending exception of another library into a BufferError that quotes it.
+func refused(t cpython.Tensor, typ cpython.Object) error {
+	e := cpython.TakeError()
+	defer e.Drop()
+	rec := t.Record()
+	return dlpack.Errorf(dlpack.KindBuffer, "%s cannot take this tensor (%s, shape %v, strides %v, on %s) without a copy: %s",
+		typ.Name(), rec.DType, rec.Dims(), rec.Steps(), rec.Device, e.Text())
+}
+
+// makeByFunction calls the from_dlpack of the module that a type is from.
+func makeByFunction(t cpython.Tensor, typ cpython.Object) (cpython.Object, error) {
+	module := root(typ)
+	if module == "jax" || module == "jaxlib" {
+		return makeJAX(t, typ)
+	}
+	function := cpython.Imported(module).FindIn("from_dlpack")
+	if !function.Exists() {
+		return function, dlpack.Errorf(dlpack.KindType, "to() argument 'like': want an array type, an array or a device, got %s", typ.Name())
+	}
+	defer function.Release()
+	made, err := function.Call([]cpython.Object{t.Object()})
+	if err != nil {
+		return made, refused(t, typ)
+	}
+	return made, nil
+}
+
+// makeJAX makes a jax array. jax takes legacy capsules only, which cannot say that memory is read-only; since its
+// arrays are never written, it may have them from a read-only tensor all the same. copy=False: jax would copy memory
+// that is not aligned to 64 bytes without a word.
+func makeJAX(t cpython.Tensor, typ cpython.Object) (cpython.Object, error) {
+	module, err := cpython.Import("jax.dlpack")
+	if err != nil {
+		return module, err
+	}
+	defer module.Release()
+	lent, err := t.Alias(t.Flags() &^ dlpack.ReadOnly)
+	if err != nil {
+		return lent, err
+	}
+	defer lent.Release()
+	never := cpython.Bool(false)
+	defer never.Release()
+	made, err := module.CallMethod("from_dlpack", []cpython.Object{lent}, cpython.Keyword{Name: "copy", Value: never})
+	if err != nil {
+		return made, refused(t, typ)
+	}
+	return made, nil
+}
+
+// Move returns t on another device: itself if it is there already, else a copy.
+//
+// GIL: held; released while much memory is copied.
+// Owns: t stays the caller's; the result is new; on error (BufferError: no road) there is none.
+// Threads: any with the GIL.
+func Move(t cpython.Tensor, to dlpack.Device) (cpython.Object, error) {
+	from := t.Record().Device
+	switch {
+	case from == to:
+		return t.Object().Retain(), nil
+	case to.Type == dlpack.CPU && from.Type.HostReadable():
+		return capsule.Copy(t)
+	}
+	return cpython.Object{}, dlpack.Errorf(dlpack.KindBuffer, "cannot move a tensor from %s to %s", from, to)
+}

@@ -1,0 +1,41 @@
+package exchange
+
+import (
+	"godlpack/dlpack"
+	"godlpack/internal/cpython"
+)
+
+// attributes are the names under which types publish their table: DLPack 1.3's, then 1.2's (R50).
+var attributes = []string{"__dlpack_c_exchange_api__", "__c_dlpack_exchange_api__"}
+
+// Find returns the table that a type publishes, in a version that we speak; the zero Table if there is none. It is
+// looked up on the exact type, never on an instance, whose attributes may lead elsewhere (R62).
+//
+// GIL: held; no exception may be pending.
+// Owns: nothing passes; the table lives for ever (R52).
+// Threads: any with the GIL.
+func Find(typ cpython.Object) cpython.Table {
+	for _, name := range attributes {
+		value := typ.Find(name)
+		if !value.Exists() {
+			continue
+		}
+		table := spoken(cpython.TableAt(value))
+		value.Release()
+		if table.Exists() {
+			return table
+		}
+	}
+	return cpython.Table{}
+}
+
+// spoken walks from a table to the first one of our major version that is complete enough to take tensors (R53, R64).
+func spoken(t cpython.Table) cpython.Table {
+	for t.Exists() && t.Record().Header.Version.Major != dlpack.Current.Major {
+		t = t.Older()
+	}
+	if t.Exists() && (t.Record().ManagedFromPy == nil || t.Record().ManagedToPy == nil) {
+		return cpython.Table{}
+	}
+	return t
+}

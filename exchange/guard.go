@@ -1,0 +1,52 @@
+package exchange
+
+import (
+	"godlpack/dlpack"
+	"godlpack/internal/cpython"
+)
+
+// A guard is a question that torch's own __dlpack__ asks, or should ask, and its table does not (R65): a yes means that
+// the memory is not what the tensor's owner sees.
+type guard struct{ attribute, refusal string }
+
+var guards = []guard{
+	{"requires_grad", "the tensor requires grad, and autograd would not see what is done to it; use .detach()"},
+	{"is_conj", "the tensor is a lazy conjugate: its memory holds other values; use .resolve_conj()"},
+	{"is_neg", "the tensor is a lazy negative: its memory holds other values; use .resolve_neg()"},
+}
+
+// guarded reports whether objects of a type must be asked: whether they can answer.
+func guarded(typ cpython.Object) bool {
+	for _, g := range guards {
+		a := typ.Find(g.attribute)
+		a.Release()
+		if !a.Exists() {
+			return false
+		}
+	}
+	return true
+}
+
+// ask refuses an object of a guarded type that answers yes to a guard's question, with a BufferError.
+func ask(x cpython.Object) error {
+	for _, g := range guards {
+		answer, err := x.Attr(g.attribute)
+		if err == nil && answer.IsCallable() {
+			method := answer
+			answer, err = method.Call(nil)
+			method.Release()
+		}
+		if err != nil {
+			return err
+		}
+		yes, err := answer.Truth()
+		answer.Release()
+		if err != nil {
+			return err
+		}
+		if yes {
+			return dlpack.Errorf(dlpack.KindBuffer, "%s: %s", x.Type().Name(), g.refusal)
+		}
+	}
+	return nil
+}

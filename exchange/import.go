@@ -1,0 +1,164 @@
+package exchange
+
+import (
+	"strings"
+
+	"godlpack/capsule"
+	"godlpack/dlpack"
+	"godlpack/internal/cpython"
+)
+
+// Request is what from_dlpack is asked for besides the tensor.
+type Request struct {
+	Device *dlpack.Device // nil: wherever it is
+	Copy   capsule.Copying
+}
+
+// Import makes a Tensor over x's memory: x is a Tensor, an object with an exchange table or __dlpack__, or a live
+// DLPack capsule. What cannot be shared as asked is a BufferError, what is no tensor a TypeError; exceptions of x's own
+// __dlpack__ come through unchanged (R49).
+//
+// GIL: held; runs x's Python code.
+// Owns: x stays the caller's; the result is new; on error there is none, and nothing of x is held.
+// Threads: any with the GIL.
+func Import(x cpython.Object, r Request) (cpython.Object, error) {
+	taken, err := take(x, r)
+	if err != nil {
+		return cpython.Object{}, err
+	}
+	return settle(taken, r)
+}
+
+// take gets at x's memory by the best road that x offers.
+func take(x cpython.Object, r Request) (capsule.Imported, error) {
+	if t, ok := cpython.TensorOf(x); ok {
+		o, err := t.Alias(t.Flags())
+		return capsule.Imported{Tensor: o}, err
+	}
+	if x.IsCapsule() {
+		return capsule.Import(x)
+	}
+	typ := x.Type()
+	if guarded(typ) {
+		if err := ask(x); err != nil {
+			return capsule.Imported{}, err
+		}
+	}
+	taken, refusal := takeByTable(x, typ)
+	if taken.Tensor.Exists() {
+		return taken, nil
+	}
+	method := x.Find("__dlpack__")
+	if !method.Exists() {
+		if refusal != nil {
+			return taken, refusal
+		}
+		return taken, dlpack.Errorf(dlpack.KindType, "from_dlpack() argument 'x': want a tensor (an object with __dlpack__) or a DLPack capsule, got %s", typ.Name())
+	}
+	defer method.Release()
+	return takeByMethod(x, method, r)
+}
+
+// takeByTable takes x by its type's table, if there is one, and writes the plan for the next object of the type. The
+// error is why the table did not do; x may still have __dlpack__ (R67).
+func takeByTable(x, typ cpython.Object) (capsule.Imported, error) {
+	table := Find(typ)
+	if !table.Exists() {
+		return capsule.Imported{}, nil
+	}
+	m, err := table.Take(x)
+	if err != nil {
+		e := cpython.TakeError()
+		defer e.Drop()
+		return capsule.Imported{}, dlpack.Errorf(dlpack.KindBuffer, "%s: %s", typ.Name(), e.Text())
+	}
+	if err = capsule.Check(m); err == nil {
+		var taken capsule.Imported
+		if taken, err = capsule.Adopt(m); err == nil {
+			cpython.SetPlan(typ, table, guarded(typ))
+			return taken, nil
+		}
+	}
+	m.Delete()
+	return capsule.Imported{}, dlpack.Wrap(err, typ.Name())
+}
+
+// takeByMethod calls x.__dlpack__ as the array API says: with all we can say, and with nothing if it does not know that
+// much (R33).
+func takeByMethod(x, method cpython.Object, r Request) (capsule.Imported, error) {
+	keywords, err := keywordsOf(r)
+	if err != nil {
+		return capsule.Imported{}, err
+	}
+	c, err := method.Call(nil, keywords...)
+	for _, k := range keywords {
+		k.Value.Release()
+	}
+	if err != nil && cpython.RaisedTypeError() {
+		cpython.ClearError()
+		c, err = method.Call(nil)
+	}
+	if err != nil {
+		return capsule.Imported{}, err
+	}
+	defer c.Release()
+	if !c.IsCapsule() {
+		return capsule.Imported{}, dlpack.Errorf(dlpack.KindType, "%s.__dlpack__() returned %s: want a capsule", x.Type().Name(), c.Type().Name())
+	}
+	taken, err := capsule.Import(c)
+	if err != nil {
+		return taken, dlpack.Wrap(err, x.Type().Name())
+	}
+	return taken, nil
+}
+
+// keywordsOf says what we want in __dlpack__'s words; the values are new.
+func keywordsOf(r Request) ([]cpython.Keyword, error) {
+	version, err := pairOf(int64(dlpack.Current.Major), int64(dlpack.Current.Minor))
+	if err != nil {
+		return nil, err
+	}
+	keywords := []cpython.Keyword{{Name: "max_version", Value: version}}
+	if r.Device != nil {
+		device, err := pairOf(int64(r.Device.Type), int64(r.Device.ID))
+		if err != nil {
+			version.Release()
+			return nil, err
+		}
+		keywords = append(keywords, cpython.Keyword{Name: "dl_device", Value: device})
+	}
+	if r.Copy != capsule.CopyIfNeeded {
+		keywords = append(keywords, cpython.Keyword{Name: "copy", Value: cpython.Bool(r.Copy == capsule.CopyAlways)})
+	}
+	return keywords, nil
+}
+
+func pairOf(a, b int64) (cpython.Object, error) {
+	items := []cpython.Object{cpython.Int(a), cpython.Int(b)}
+	defer cpython.ReleaseAll(items)
+	return cpython.TupleOf(items)
+}
+
+// settle gives the caller what was asked for where the producer did not: a copy (R47), memory on the CPU.
+func settle(taken capsule.Imported, r Request) (cpython.Object, error) {
+	t, _ := cpython.TensorOf(taken.Tensor)
+	dev := t.Record().Device
+	moves := r.Device != nil && *r.Device != dev
+	if !moves && (r.Copy != capsule.CopyAlways || taken.Copied) {
+		return taken.Tensor, nil
+	}
+	defer taken.Tensor.Release()
+	if moves && r.Copy == capsule.CopyNever {
+		return cpython.Object{}, dlpack.Errorf(dlpack.KindBuffer, "moving from %s to %s needs a copy, and copy=False", dev, *r.Device)
+	}
+	if moves && r.Device.Type != dlpack.CPU {
+		return cpython.Object{}, dlpack.Errorf(dlpack.KindBuffer, "cannot move from %s to %s: want 'cpu'", dev, *r.Device)
+	}
+	return capsule.Copy(t)
+}
+
+// root returns the first part of the name of the module that a type is from: "torch", "numpy", "jaxlib".
+func root(typ cpython.Object) string {
+	name, _, _ := strings.Cut(typ.Module(), ".")
+	return name
+}

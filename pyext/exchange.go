@@ -1,0 +1,112 @@
+package pyext
+
+import (
+	"godlpack/capsule"
+	"godlpack/dlpack"
+	"godlpack/exchange"
+	"godlpack/internal/cpython"
+)
+
+var (
+	signFromDLPack = cpython.Sign("from_dlpack(x, /, *, device=?, copy=?)")
+	signAsArray    = cpython.Sign("asarray(obj, /, *, dtype=?, copy=?)")
+	signTo         = cpython.Sign("to(like, /)")
+)
+
+func init() {
+	cpython.Handle(cpython.OpFromDLPack, fromDLPack)
+	cpython.Handle(cpython.OpAsArray, asArray)
+	cpython.Handle(cpython.OpAdopt, adopt)
+	cpython.Handle(cpython.OpTensorTo, to)
+	cpython.Handle(cpython.OpTensorDLPack, func(c *cpython.Call) (cpython.Object, error) {
+		request, err := capsule.ParseRequest(c)
+		if err != nil {
+			return cpython.Object{}, err
+		}
+		return capsule.Export(c.Tensor(), request)
+	})
+}
+
+func fromDLPack(c *cpython.Call) (cpython.Object, error) {
+	args, err := signFromDLPack.Bind(c)
+	if err != nil {
+		return cpython.Object{}, err
+	}
+	var r exchange.Request
+	if r.Device, err = parseDevice(args[1], "from_dlpack"); err != nil {
+		return cpython.Object{}, err
+	}
+	if r.Copy, err = capsule.ParseCopy(args[2]); err != nil {
+		return cpython.Object{}, err
+	}
+	return exchange.Import(args[0], r)
+}
+
+// adopt is the exchange table's importer for a managed tensor that the lane did not take to be plain. On error the
+// tensor stays the caller's (R56).
+func adopt(c *cpython.Call) (cpython.Object, error) {
+	m := cpython.ManagedAt(c.Arg(0))
+	if err := capsule.Check(m); err != nil {
+		return cpython.Object{}, err
+	}
+	taken, err := capsule.Adopt(m)
+	return taken.Tensor, err
+}
+
+func to(c *cpython.Call) (cpython.Object, error) {
+	args, err := signTo.Bind(c)
+	if err != nil {
+		return cpython.Object{}, err
+	}
+	like := args[0]
+	if like.IsText() || like.IsDevice() {
+		device, err := parseDevice(like, "to")
+		if err != nil {
+			return cpython.Object{}, err
+		}
+		return exchange.Move(c.Tensor(), *device)
+	}
+	return exchange.Convert(c.Tensor(), like)
+}
+
+func asArray(c *cpython.Call) (cpython.Object, error) {
+	args, err := signAsArray.Bind(c)
+	if err != nil {
+		return cpython.Object{}, err
+	}
+	copying, err := capsule.ParseCopy(args[2])
+	if err != nil {
+		return cpython.Object{}, err
+	}
+	o, err := sharing(args[0], copying)
+	if err != nil || !given(args[1]) {
+		return o, err
+	}
+	d, err := parseDType(args[1], "asarray")
+	if t, _ := cpython.TensorOf(o); err == nil && t.Record().DType != d {
+		err = argument(dlpack.KindValue, "asarray", "dtype", "want %s, but the memory holds %s", d, t.Record().DType)
+	}
+	if err != nil {
+		o.Release()
+		return cpython.Object{}, err
+	}
+	return o, nil
+}
+
+// sharing makes a tensor over the memory of any object that shares some.
+func sharing(obj cpython.Object, copying capsule.Copying) (cpython.Object, error) {
+	if m := obj.Type().Find("__dlpack__"); m.Exists() || obj.IsCapsule() {
+		m.Release()
+		return exchange.Import(obj, exchange.Request{Copy: copying})
+	}
+	if !obj.HasBuffer() {
+		return cpython.Object{}, argument(dlpack.KindType, "asarray", "obj", "want a tensor, a DLPack capsule or an object with the buffer protocol, got %s", obj.Type().Name())
+	}
+	o, err := fromBuffer(obj)
+	if err != nil || copying != capsule.CopyAlways {
+		return o, err
+	}
+	defer o.Release()
+	t, _ := cpython.TensorOf(o)
+	return capsule.Copy(t)
+}

@@ -1,0 +1,216 @@
+package pyext
+
+import (
+	"strings"
+
+	"godlpack/dlpack"
+	"godlpack/internal/cpython"
+)
+
+// argument words an error about a Python argument: "full() argument 'shape': want ..., got ...".
+func argument(kind dlpack.Kind, function, name, format string, a ...any) error {
+	return dlpack.Errorf(kind, function+"() argument '"+name+"': "+format, a...)
+}
+
+func given(o cpython.Object) bool { return o.Exists() && !o.IsNone() }
+
+// parseInt reads a whole number that fits into 64 bits.
+func parseInt(o cpython.Object, function, name string) (int64, error) {
+	if !o.IsIndex() {
+		return 0, argument(dlpack.KindType, function, name, "want an int, got %s", o.Type().Name())
+	}
+	v, fits, err := o.Int64()
+	if err == nil && !fits {
+		err = argument(dlpack.KindValue, function, name, "%s does not fit into 64 bits", o.Str())
+	}
+	return v, err
+}
+
+// parseInts reads a sequence of whole numbers, or a single one.
+func parseInts(o cpython.Object, function, name string) ([]int64, error) {
+	if o.IsIndex() {
+		v, err := parseInt(o, function, name)
+		return []int64{v}, err
+	}
+	if !o.IsSequence() || o.IsText() {
+		return nil, argument(dlpack.KindType, function, name, "want an int or a sequence of ints, got %s", o.Type().Name())
+	}
+	items, err := o.Items()
+	if err != nil {
+		return nil, err
+	}
+	defer cpython.ReleaseAll(items)
+	return intsOf(items, function, name)
+}
+
+func intsOf(items []cpython.Object, function, name string) ([]int64, error) {
+	v := make([]int64, len(items))
+	for i, item := range items {
+		var err error
+		if v[i], err = parseInt(item, function, name); err != nil {
+			return nil, err
+		}
+	}
+	return v, nil
+}
+
+// parseVariadic reads ints that were passed as several arguments or as one sequence: reshape(2, 3), reshape((2, 3)).
+func parseVariadic(c *cpython.Call, function, name string) ([]int64, error) {
+	if _, err := cpython.Sign(function + "()").Bind(c.KeywordsOnly()); err != nil {
+		return nil, err
+	}
+	if args := c.Args(); len(args) != 1 {
+		return intsOf(args, function, name)
+	}
+	return parseInts(c.Arg(0), function, name)
+}
+
+// parseShape reads the shape of a new tensor.
+func parseShape(o cpython.Object, function string) ([]int64, error) {
+	shape, err := parseInts(o, function, "shape")
+	if err != nil {
+		return nil, err
+	}
+	if len(shape) > dlpack.MaxNDim {
+		return nil, argument(dlpack.KindValue, function, "shape", "want at most %d dimensions, got %d", dlpack.MaxNDim, len(shape))
+	}
+	for i, n := range shape {
+		if n < 0 {
+			return nil, argument(dlpack.KindValue, function, "shape", "want extents >= 0, got %d for axis %d", n, i)
+		}
+	}
+	if _, err := dlpack.Elements(shape); err != nil {
+		return nil, argument(dlpack.KindValue, function, "shape", "%s", dlpack.MessageOf(err))
+	}
+	return shape, nil
+}
+
+// dtypeOf finds out which dtype a Python object stands for: a DType, a name, or the dtype of numpy, ml_dtypes, torch,
+// jax or tvm-ffi. ok is false for what is no dtype; a dtype that DLPack cannot name is an error.
+func dtypeOf(o cpython.Object) (d dlpack.DType, ok bool, err error) {
+	switch {
+	case o.IsDType():
+		return o.DType(), true, nil
+	case o.IsText():
+		name, err := o.Text()
+		if err != nil {
+			return d, false, err
+		}
+		d, err = dlpack.ParseDType(name)
+		return d, true, err
+	case o.IsType():
+		return dtypeOfClass(o)
+	}
+	if name := foreignName(o); name != "" {
+		d, err = dlpack.ParseDType(name)
+		return d, true, err
+	}
+	return d, false, nil
+}
+
+// foreignName returns our name for another library's dtype object, "" for anything else. torch prints its dtypes
+// "torch.float32", and vectors as "..._x2"; a dtype of numpy has a name, which hides its byte order.
+func foreignName(o cpython.Object) string {
+	switch typ := o.Type(); {
+	case typ.Name() == "torch.dtype":
+		return strings.ReplaceAll(strings.TrimPrefix(o.Str(), "torch."), "_x", "x")
+	case strings.HasPrefix(typ.Module(), "numpy"):
+		native := o.Find("isnative")
+		defer native.Release()
+		if !native.Exists() {
+			return ""
+		}
+		if yes, err := native.Truth(); err != nil || !yes {
+			return o.Str() // ">f4": no name of a dtype, and says why
+		}
+		name := o.Find("name")
+		defer name.Release()
+		return name.Str()
+	}
+	return ""
+}
+
+// dtypeOfClass reads numpy's and ml_dtypes' scalar classes and jax's scalar makers, which numpy.dtype understands.
+func dtypeOfClass(class cpython.Object) (d dlpack.DType, ok bool, err error) {
+	module, _, _ := strings.Cut(class.Module(), ".")
+	if module != "numpy" && module != "ml_dtypes" {
+		return d, false, nil
+	}
+	dtype, err := cpython.Imported("numpy").CallIn("dtype", class)
+	if err != nil {
+		cpython.ClearError()
+		return d, false, nil
+	}
+	defer dtype.Release()
+	d, err = dlpack.ParseDType(foreignName(dtype))
+	return d, true, err
+}
+
+// parseDType reads a dtype argument; float32 if it was not given.
+func parseDType(o cpython.Object, function string) (dlpack.DType, error) {
+	if !given(o) {
+		return dlpack.Float32, nil
+	}
+	d, ok, err := dtypeOf(o)
+	switch {
+	case err != nil:
+		return d, dlpack.Wrap(err, function+"() argument 'dtype'")
+	case !ok:
+		return d, argument(dlpack.KindType, function, "dtype", "want a DType, its name or another library's dtype, got %s", o.Repr())
+	}
+	return d, nil
+}
+
+// deviceOf finds out which device a Python object stands for: a Device, a name, a torch.device, a DLPack pair.
+func deviceOf(o cpython.Object) (d dlpack.Device, ok bool, err error) {
+	switch {
+	case o.IsDevice():
+		return o.Device(), true, nil
+	case o.IsText():
+		name, err := o.Text()
+		if err != nil {
+			return d, false, err
+		}
+		d, err = dlpack.ParseDevice(name)
+		return d, true, err
+	case o.Type().Name() == "torch.device":
+		d, err = dlpack.ParseDevice(o.Str())
+		return d, true, err
+	case o.IsTuple():
+		return deviceOfPair(o)
+	}
+	return d, false, nil
+}
+
+func deviceOfPair(o cpython.Object) (d dlpack.Device, ok bool, err error) {
+	pair, err := parseInts(o, "Device", "x")
+	if err != nil || len(pair) != 2 {
+		return d, false, err
+	}
+	d, err = newDevice(pair[0], pair[1])
+	return d, true, err
+}
+
+// newDevice checks a device that was given by numbers.
+func newDevice(typ, id int64) (dlpack.Device, error) {
+	d := dlpack.Device{Type: dlpack.DeviceType(typ), ID: int32(id)}
+	if int64(d.Type) != typ || !d.Type.Known() || int64(d.ID) != id || d.ID < 0 {
+		return d, dlpack.Errorf(dlpack.KindValue, "want a device type of DLPack and an id >= 0, got (%d, %d)", typ, id)
+	}
+	return d, nil
+}
+
+// parseDevice reads a device argument; nil if it was not given.
+func parseDevice(o cpython.Object, function string) (*dlpack.Device, error) {
+	if !given(o) {
+		return nil, nil
+	}
+	d, ok, err := deviceOf(o)
+	switch {
+	case err != nil:
+		return nil, dlpack.Wrap(err, function+"() argument 'device'")
+	case !ok:
+		return nil, argument(dlpack.KindType, function, "device", "want a Device or its name, got %s", o.Repr())
+	}
+	return &d, nil
+}
