@@ -1,0 +1,39 @@
+"""Tensors between Go and Python: zero-copy exchange with NumPy, PyTorch, JAX, CuPy and whatever speaks DLPack.
+
+    >>> import godlpack as gd
+    >>> t = gd.full((2, 3), 1.5)
+    >>> t.shape, t.dtype, t.device
+    ((2, 3), DType('float32'), Device('cpu'))
+    >>> memoryview(t)[1, 2]
+    1.5
+
+Importing godlpack imports no framework.
+"""
+
+from ._core import (
+    Device,
+    DType,
+    Tensor,
+    __version__,
+    asarray,
+    empty,
+    from_dlpack,
+    full,
+    get_build_info,
+    zeros,
+)
+from ._device import DeviceType
+
+__all__ = [
+    "DType",
+    "Device",
+    "DeviceType",
+    "Tensor",
+    "__version__",
+    "asarray",
+    "empty",
+    "from_dlpack",
+    "full",
+    "get_build_info",
+    "zeros",
+]

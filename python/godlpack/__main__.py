@@ -1,0 +1,53 @@
+"""The main job as a self-check: exchange real tensors with every framework that is installed.
+
+``python -m godlpack`` sends a tensor through each road in each direction and checks that the memory is
+shared, that writes on one side are seen on the other, that the memory outlives whichever side lets go
+first, and that it is given back exactly once. The exit status is 0 only if all of it holds.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from . import get_build_info
+from ._selfcheck import FRAMEWORKS, Result, check
+
+COLUMNS = f"{'framework':<11} {'way':<4} {'road':<34} {'shared':<7} {'writes':<7} {'released':<9} {'ns':>8}"
+
+
+def line(r: Result) -> str:
+    ns = "" if r.ns is None else f"{r.ns:8.0f}"
+    return f"{r.framework:<11} {r.way:<4} {r.road:<34} {r.shared:<7} {r.writes:<7} {r.released:<9} {ns:>8}"
+
+
+def main(argv: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m godlpack", description=__doc__.splitlines()[0])
+    parser.add_argument("framework", nargs="*", help=f"check only these: {', '.join(FRAMEWORKS)} (default: all)")
+    parser.add_argument("--no-timing", action="store_true", help="leave out the ns column")
+    args = parser.parse_args(argv)
+    unknown = [name for name in args.framework if name not in FRAMEWORKS]
+    if unknown:
+        parser.error(f"unknown framework {', '.join(map(repr, unknown))}: want {', '.join(FRAMEWORKS)}")
+
+    info = get_build_info()
+    print(f"godlpack {info['godlpack']} ({info['go']}, DLPack {info['dlpack']}) on Python {sys.version.split()[0]}\n")
+    print(f"{COLUMNS}\n{'-' * len(COLUMNS)}")
+    failures: list[Result] = []
+    roads = 0
+    for name in args.framework or FRAMEWORKS:
+        for result in check(name, timing=not args.no_timing):
+            print(line(result) if result.road else f"{name:<11} {result.note}", flush=True)
+            roads += bool(result.road)
+            if not result.ok:
+                failures.append(result)
+
+    print("\nway: in = to godlpack, out = from it. ns: one exchange and its release, with the calling overhead.")
+    for r in failures:
+        print(f"FAILED  {r.framework} {r.way} {r.road}: {r.note}", file=sys.stderr)
+    print(f"{roads - len(failures)} of {roads} roads hold" if failures else f"all {roads} roads hold")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

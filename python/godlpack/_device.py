@@ -1,0 +1,24 @@
+"""The device types of DLPack 1.3, by its own numbers."""
+
+from enum import IntEnum
+
+
+class DeviceType(IntEnum):
+    """What kind of device memory is on; DLPack's DLDeviceType."""
+
+    CPU = 1
+    CUDA = 2
+    CUDA_HOST = 3
+    OPENCL = 4
+    VULKAN = 7
+    METAL = 8
+    VPI = 9
+    ROCM = 10
+    ROCM_HOST = 11
+    EXT_DEV = 12
+    CUDA_MANAGED = 13
+    ONE_API = 14
+    WEBGPU = 15
+    HEXAGON = 16
+    MAIA = 17
+    TRN = 18
