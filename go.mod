@@ -1,3 +1,3 @@
 module godlpack
 
-go 1.26
+go 1.26.0

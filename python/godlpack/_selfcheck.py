@@ -108,7 +108,7 @@ def python() -> Adapter:
         return gd.asarray(x).data_ptr
 
     def write(x: memoryview, value: float) -> None:
-        x[0, 0, 0] = value
+        x.cast("B").cast("f")[0] = value
 
     return Adapter(
         make,
@@ -136,7 +136,11 @@ def numpy() -> Adapter:
         address=lambda x: int(x.ctypes.data),
         read=lambda x: [float(v) for v in x.ravel()],
         write=write,
-        into={"from_dlpack": gd.from_dlpack, **capsule_roads(), "asarray, by buffer": lambda x: gd.asarray(memoryview(x))},
+        into={
+            "from_dlpack": gd.from_dlpack,
+            **capsule_roads(),
+            "asarray, by buffer": lambda x: gd.asarray(memoryview(x)),
+        },
         out={
             "numpy.from_dlpack(t)": np.from_dlpack,
             "t.to(numpy.ndarray)": lambda t: t.to(np.ndarray),
@@ -250,14 +254,18 @@ FRAMEWORKS: dict[str, Callable[[], Adapter]] = {
 
 def balanced(before: dict[str, int]) -> bool:
     """Whether everything that was made or taken since then was given back, each once."""
-    pairs = (("storages_made", "storages_freed"), ("exports_made", "exports_deleted"), ("imports_taken", "imports_deleted"))
+    pairs = (
+        ("storages_made", "storages_freed"),
+        ("exports_made", "exports_deleted"),
+        ("imports_taken", "imports_deleted"),
+    )
     now = _core._scoreboard()
     return all(now[made] - before[made] == now[gone] - before[gone] for made, gone in pairs)
 
 
 def settled(before: dict[str, int]) -> bool:
     """balanced(), after a garbage collection if it takes one."""
-    return balanced(before) or gc.collect() >= 0 and balanced(before)
+    return balanced(before) or (gc.collect() >= 0 and balanced(before))
 
 
 def nanoseconds(road: Callable[[Any], Any], argument: Any) -> float:
@@ -275,7 +283,9 @@ def check_in(a: Adapter, road: Callable[[Any], gd.Tensor], r: Result, timing: bo
     r.shared = r.demand(t.data_ptr == a.address(x), f"memory at {t.data_ptr:#x}, want {a.address(x):#x}")
     host = str(t.device) == "cpu"
     if a.write is None:
-        r.writes = r.demand(t.readonly, "the framework's arrays never change, but the tensor is writable").replace("yes", "never")
+        r.writes = r.demand(t.readonly, "the framework's arrays never change, but the tensor is writable").replace(
+            "yes", "never"
+        )
     elif host:
         a.write(x, -1.0)
         there = flat(t)[0] == -1.0

@@ -16,8 +16,19 @@ import ml_dtypes
 import numpy as np
 
 NAMES = [
-    "float16", "bfloat16", "float8_e3m4", "float8_e4m3", "float8_e4m3b11fnuz", "float8_e4m3fn", "float8_e4m3fnuz",
-    "float8_e5m2", "float8_e5m2fnuz", "float8_e8m0fnu", "float6_e2m3fn", "float6_e3m2fn", "float4_e2m1fn",
+    "float16",
+    "bfloat16",
+    "float8_e3m4",
+    "float8_e4m3",
+    "float8_e4m3b11fnuz",
+    "float8_e4m3fn",
+    "float8_e4m3fnuz",
+    "float8_e5m2",
+    "float8_e5m2fnuz",
+    "float8_e8m0fnu",
+    "float6_e2m3fn",
+    "float6_e3m2fn",
+    "float4_e2m1fn",
 ]
 EDGES = [0.0, 1.0, 3.0, 1e-45, 1e-40, 1e-30, 2.0**-127, 2.0**-128, 1e10, 3.4e38, np.inf, np.nan]
 
@@ -34,7 +45,9 @@ def probes(value, step):
     finite = np.unique(value[np.isfinite(value)]).astype(np.float64)
     overflow = finite[-1] + (finite[-1] - finite[-2]) * np.array([0.5, 1])
     middle = (finite[1:] + finite[:-1]) / 2
-    middle = np.concatenate([middle[::step], middle[-3:], overflow, -overflow, finite[:: max(step, 8)]]).astype(np.float32)
+    middle = np.concatenate([middle[::step], middle[-3:], overflow, -overflow, finite[:: max(step, 8)]]).astype(
+        np.float32
+    )
     around = [np.nextafter(middle, np.float32(s * np.inf)) for s in (-1, 1)]
     edges = np.array(EDGES, np.float32)
     return np.concatenate([middle, *around, edges, -edges])
@@ -52,9 +65,9 @@ def main():
         print("decode", *(f"{c:x}={v:x}" for c, v in list(enumerate(value.view(np.uint32)))[::step]))
         point = np.unique(probes(value, step).view(np.uint32)).view(np.float32)
         if name == "float8_e8m0fnu":  # there ml_dtypes rounds subnormals of float32 away from the nearest
-            point = point[~((2.0**-127 < point) & (point < 1.5 * 2.0**-127))]
+            point = point[~((point > 2.0**-127) & (point < 1.5 * 2.0**-127))]
         code = point.astype(dtype).view(np.uint8 if dtype.itemsize == 1 else np.uint16)
-        print("encode", *(f"{v:x}={c:x}" for v, c in zip(point.view(np.uint32), code)))
+        print("encode", *(f"{v:x}={c:x}" for v, c in zip(point.view(np.uint32), code, strict=True)))
 
 
 main()

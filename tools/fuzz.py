@@ -1,0 +1,35 @@
+"""Runs every fuzz target for a moment: `python tools/fuzz.py [SECONDS]`, 10 s in all by default.
+
+`go test -fuzz` takes one target at a time. An input that breaks a target is written into its package's testdata/fuzz,
+to be committed with the mend.
+"""
+
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+
+
+def targets() -> Iterator[tuple[str, str]]:
+    """Package and name of each fuzz target of the root module."""
+    for file in sorted(ROOT.glob("[!.]*/**/*_test.go")):
+        for name in re.findall(r"^func (Fuzz\w+)\(", file.read_text(), re.MULTILINE):
+            yield f"./{file.parent.relative_to(ROOT).as_posix()}", name
+
+
+def main() -> int:
+    found = list(targets())
+    seconds = float(sys.argv[1] if len(sys.argv) > 1 else 10) / max(len(found), 1)
+    failed = False
+    for package, name in found:
+        command = ["go", "test", "-run=^$", f"-fuzz=^{name}$", f"-fuzztime={seconds:.2f}s", package]
+        print(package, name, flush=True)
+        failed |= subprocess.run(command, cwd=ROOT).returncode != 0
+    return int(failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
