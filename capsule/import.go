@@ -9,8 +9,10 @@ import (
 
 // Imported is a tensor that was taken from somebody.
 type Imported struct {
-	Tensor cpython.Object // new
-	Copied bool           // the producer made a copy for us (R24)
+	Tensor    cpython.Object // new
+	Copied    bool           // the producer made a copy for us (R24)
+	Versioned bool           // it came in a versioned record
+	Immutable bool           // it is jax's, in a legacy record
 }
 
 // Import takes the tensor out of a live capsule (R34 to R42). A capsule without a live DLPack name is a ValueError, a
@@ -72,10 +74,11 @@ func fromJAX(m cpython.Managed) bool {
 // Threads: any with the GIL.
 func Adopt(m cpython.Managed) (Imported, error) {
 	flags := m.Flags()
-	copied := flags.Has(dlpack.IsCopied)
-	if fromJAX(m) {
+	taken := Imported{Copied: flags.Has(dlpack.IsCopied), Versioned: m.Versioned(), Immutable: fromJAX(m)}
+	if taken.Immutable {
 		flags |= dlpack.ReadOnly
 	}
-	o, err := m.Adopt(flags)
-	return Imported{o, copied}, err
+	var err error
+	taken.Tensor, err = m.Adopt(flags)
+	return taken, err
 }

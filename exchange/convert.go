@@ -24,6 +24,8 @@ func Convert(t cpython.Tensor, like cpython.Object) (cpython.Object, error) {
 	var err error
 	if table := Find(typ); table.Exists() {
 		made, err = makeByTable(t, typ, table)
+	} else if root(typ) == "numpy" && proveNumPy() {
+		made, err = makeNumPy(t, typ)
 	} else {
 		made, err = makeByFunction(t, typ)
 	}
@@ -49,7 +51,7 @@ func makeByTable(t cpython.Tensor, typ cpython.Object, table cpython.Table) (cpy
 	if err != nil {
 		return made, refused(t, typ)
 	}
-	cpython.SetPlan(typ, table, torch)
+	cpython.SetPlan(typ, cpython.Plan{Road: cpython.ByTable, Table: table, Guarded: torch})
 	return made, nil
 }
 
@@ -69,6 +71,18 @@ func refused(t cpython.Tensor, typ cpython.Object) error {
 	rec := t.Record()
 	return dlpack.Errorf(dlpack.KindBuffer, "%s cannot take this tensor (%s, shape %v, strides %v, on %s) without a copy: %s",
 		typ.Name(), rec.DType, rec.Dims(), rec.Steps(), rec.Device, e.Text())
+}
+
+// makeNumPy makes an ndarray directly; memory that only the CPU's numpy cannot see goes the public way.
+func makeNumPy(t cpython.Tensor, typ cpython.Object) (cpython.Object, error) {
+	made, err := cpython.MakeNumPy(t)
+	switch {
+	case err != nil:
+		return made, refused(t, typ)
+	case made.Exists():
+		return made, nil
+	}
+	return makeByFunction(t, typ)
 }
 
 // makeByFunction calls the from_dlpack of the module that a type is from.

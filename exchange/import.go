@@ -38,6 +38,9 @@ func take(x cpython.Object, r Request) (capsule.Imported, error) {
 	if x.IsCapsule() {
 		return capsule.Import(x)
 	}
+	if isArray(x) {
+		return takeNumPy(x)
+	}
 	typ := x.Type()
 	if guarded(typ) {
 		if err := ask(x); err != nil {
@@ -75,7 +78,7 @@ func takeByTable(x, typ cpython.Object) (capsule.Imported, error) {
 	if err = capsule.Check(m); err == nil {
 		var taken capsule.Imported
 		if taken, err = capsule.Adopt(m); err == nil {
-			cpython.SetPlan(typ, table, guarded(typ))
+			cpython.SetPlan(typ, cpython.Plan{Road: cpython.ByTable, Table: table, Guarded: guarded(typ)})
 			return taken, nil
 		}
 	}
@@ -84,7 +87,7 @@ func takeByTable(x, typ cpython.Object) (capsule.Imported, error) {
 }
 
 // takeByMethod calls x.__dlpack__ as the array API says: with all we can say, and with nothing if it does not know that
-// much (R33).
+// much (R33). A type that answers the usual question with a versioned capsule, or is jax's, gets a plan.
 func takeByMethod(x, method cpython.Object, r Request) (capsule.Imported, error) {
 	keywords, err := keywordsOf(r)
 	if err != nil {
@@ -94,6 +97,7 @@ func takeByMethod(x, method cpython.Object, r Request) (capsule.Imported, error)
 	for _, k := range keywords {
 		k.Value.Release()
 	}
+	knows := err == nil
 	if err != nil && cpython.RaisedTypeError() {
 		cpython.ClearError()
 		c, err = method.Call(nil)
@@ -102,12 +106,16 @@ func takeByMethod(x, method cpython.Object, r Request) (capsule.Imported, error)
 		return capsule.Imported{}, err
 	}
 	defer c.Release()
+	typ := x.Type()
 	if !c.IsCapsule() {
-		return capsule.Imported{}, dlpack.Errorf(dlpack.KindType, "%s.__dlpack__() returned %s: want a capsule", x.Type().Name(), c.Type().Name())
+		return capsule.Imported{}, dlpack.Errorf(dlpack.KindType, "%s.__dlpack__() returned %s: want a capsule", typ.Name(), c.Type().Name())
 	}
 	taken, err := capsule.Import(c)
 	if err != nil {
-		return taken, dlpack.Wrap(err, x.Type().Name())
+		return taken, dlpack.Wrap(err, typ.Name())
+	}
+	if knows && (taken.Versioned || taken.Immutable) {
+		cpython.SetPlan(typ, cpython.Plan{Road: cpython.ByMethod, Immutable: taken.Immutable})
 	}
 	return taken, nil
 }

@@ -46,17 +46,23 @@ func fromBuffer(obj cpython.Object) (cpython.Object, error) {
 	return b.Tensor(d, strides)
 }
 
-// describe says what a buffer holds, in DLPack's terms: strides count elements (R17).
+// describe says what a buffer holds, in DLPack's terms.
 func describe(b cpython.Buffer) (d dlpack.DType, strides []int64, err error) {
 	if d, err = bufferDType(b.Format, b.ItemSize); err != nil {
 		return d, nil, err
 	}
-	strides = make([]int64, len(b.Strides))
-	for i, bytes := range b.Strides {
-		if bytes%b.ItemSize != 0 && b.Shape[i] > 1 {
-			return d, nil, dlpack.Errorf(dlpack.KindBuffer, "want strides in whole elements, got %d bytes for elements of %d", bytes, b.ItemSize)
+	strides, err = elementStrides(b.Shape, b.Strides, b.ItemSize)
+	return d, strides, err
+}
+
+// elementStrides turns strides in bytes into strides in elements (R17).
+func elementStrides(shape, strides []int64, itemSize int64) ([]int64, error) {
+	steps := make([]int64, len(strides))
+	for i, bytes := range strides {
+		if bytes%itemSize != 0 && shape[i] > 1 {
+			return nil, dlpack.Errorf(dlpack.KindBuffer, "want strides in whole elements, got %d bytes for elements of %d", bytes, itemSize)
 		}
-		strides[i] = bytes / b.ItemSize
+		steps[i] = bytes / itemSize
 	}
-	return d, strides, nil
+	return steps, nil
 }

@@ -99,10 +99,18 @@ func sharing(obj cpython.Object, copying capsule.Copying) (cpython.Object, error
 		m.Release()
 		return exchange.Import(obj, exchange.Request{Copy: copying})
 	}
-	if !obj.HasBuffer() {
-		return cpython.Object{}, argument(dlpack.KindType, "asarray", "obj", "want a tensor, a DLPack capsule or an object with the buffer protocol, got %s", obj.Type().Name())
+	interfaceDict := obj.Find("__array_interface__")
+	defer interfaceDict.Release()
+	var o cpython.Object
+	var err error
+	switch {
+	case obj.HasBuffer():
+		o, err = fromBuffer(obj)
+	case interfaceDict.Exists():
+		o, err = fromInterface(obj, interfaceDict)
+	default:
+		return cpython.Object{}, argument(dlpack.KindType, "asarray", "obj", "want a tensor, a DLPack capsule, or an object with the buffer protocol or __array_interface__, got %s", obj.Type().Name())
 	}
-	o, err := fromBuffer(obj)
 	if err != nil || copying != capsule.CopyAlways {
 		return o, err
 	}

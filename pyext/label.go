@@ -2,6 +2,7 @@ package pyext
 
 import (
 	"godlpack/dlpack"
+	"godlpack/exchange"
 	"godlpack/internal/cpython"
 )
 
@@ -13,7 +14,11 @@ var (
 func init() {
 	cpython.Handle(cpython.OpMakeDType, func(c *cpython.Call) (cpython.Object, error) {
 		key, _ := c.Arg(0).Uint64()
-		return cpython.NewDType(dlpack.DType{Code: dlpack.Code(key), Bits: uint8(key >> 8), Lanes: uint16(key >> 16)})
+		return cpython.NewDType(dtypeOfKey(key))
+	})
+	cpython.Handle(cpython.OpNumPyDType, func(c *cpython.Call) (cpython.Object, error) {
+		key, _ := c.Arg(0).Uint64()
+		return exchange.NumPyDType(dtypeOfKey(key), key>>32 != 0)
 	})
 	cpython.Handle(cpython.OpMakeDevice, func(c *cpython.Call) (cpython.Object, error) {
 		key, _ := c.Arg(0).Uint64()
@@ -22,7 +27,7 @@ func init() {
 	cpython.Handle(cpython.OpDTypeNew, newDTypeObject)
 	cpython.Handle(cpython.OpDeviceNew, newDeviceObject)
 	cpython.Handle(cpython.OpDTypeCompare, func(c *cpython.Call) (cpython.Object, error) {
-		d, ok, err := dtypeOf(c.Arg(0))
+		d, ok, err := exchange.DTypeOf(c.Arg(0))
 		return equality(ok, err == nil && d == c.Self.DType())
 	})
 	cpython.Handle(cpython.OpDeviceCompare, func(c *cpython.Call) (cpython.Object, error) {
@@ -36,6 +41,11 @@ func init() {
 	cpython.Handle(cpython.OpDeviceReduce, func(c *cpython.Call) (cpython.Object, error) {
 		return byName(c.Self, c.Self.Device().String())
 	})
+}
+
+// dtypeOfKey reads the number under which C caches what belongs to a dtype.
+func dtypeOfKey(key uint64) dlpack.DType {
+	return dlpack.DType{Code: dlpack.Code(key), Bits: uint8(key >> 8), Lanes: uint16(key >> 16)}
 }
 
 // equality answers a comparison; what is comparable at all is the other side's to say otherwise.
@@ -66,7 +76,7 @@ func newDTypeObject(c *cpython.Call) (cpython.Object, error) {
 	if err != nil {
 		return cpython.Object{}, err
 	}
-	d, ok, err := dtypeOf(args[0])
+	d, ok, err := exchange.DTypeOf(args[0])
 	if err != nil {
 		return cpython.Object{}, dlpack.Wrap(err, "DType()")
 	}

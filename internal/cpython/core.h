@@ -33,6 +33,7 @@ extern gd_scoreboard gd_score;
 void *gd_storage_block(size_t nbytes, bool zero, gd_storage **out);
 gd_storage *gd_storage_of_versioned(DLManagedTensorVersioned *m);
 gd_storage *gd_storage_of_legacy(DLManagedTensor *m);
+gd_storage *gd_storage_of_object(PyObject *object);
 gd_storage *gd_storage_of_buffer(PyObject *exporter, int flags, Py_buffer **view);
 gd_storage *gd_storage_retain(gd_storage *s);
 void gd_storage_release(gd_storage *s);
@@ -54,8 +55,10 @@ extern PyTypeObject *gd_tensor_type, *gd_dtype_type, *gd_device_type;
 PyObject *gd_tensor_new(const DLTensor *t, uint64_t flags, gd_storage *stolen);
 PyObject *gd_tensor_make(uintptr_t data, DLDataType dtype, int32_t ndim, int64_t *shape, int64_t *strides, uint64_t flags,
                          gd_storage *storage);
-PyObject *gd_tensor_view(const gd_tensor *x, int64_t offset, int32_t ndim, int64_t *shape, int64_t *strides, uint64_t flags);
+PyObject *gd_tensor_view(const gd_tensor *x, int64_t offset, DLDataType dtype, int32_t ndim, int64_t *shape, int64_t *strides,
+                         uint64_t flags);
 bool gd_is_plain(const DLTensor *t);
+PyObject *gd_tuple_of(const int64_t *v, int n);
 int64_t gd_element_count(const DLTensor *t);
 int64_t gd_item_bits(DLDataType d, uint64_t flags);
 
@@ -69,6 +72,10 @@ typedef struct {
 } gd_label;
 
 PyObject *gd_label_new(PyTypeObject *type, uint64_t key, PyObject *name, PyObject *kind, int itemsize);
+typedef struct { uint64_t key; PyObject *label; } gd_label_slot;
+typedef gd_label_slot gd_label_cache[64];
+PyObject *gd_label_cached(gd_label_cache cache, uint64_t key, int op);
+static inline uint64_t gd_dtype_key(DLDataType d) { return (uint64_t)d.lanes << 16 | (uint64_t)d.bits << 8 | d.code; }
 PyObject *gd_dtype_object(DLDataType d);
 PyObject *gd_device_object(DLDevice d);
 
@@ -85,16 +92,26 @@ void gd_managed_delete(DLManagedTensorVersioned *versioned, DLManagedTensor *leg
 
 const char *gd_legacy_library(const DLManagedTensor *m);
 
-/* What Go decided about a type: how to take its objects, how to make them, what to ask first. */
+/* What Go decided about a type: by which road its objects are taken, and what must be asked first. */
+typedef enum { GD_BY_TABLE = 1, GD_BY_METHOD, GD_BY_NUMPY, GD_BY_BUFFER } gd_road;
 typedef struct {
   PyTypeObject *type;           /* exact; a strong reference */
-  const DLPackExchangeAPI *api; /* its table */
-  bool guarded;                 /* has torch's requires_grad, is_conj and is_neg, which its table ignores */
+  gd_road road;
+  const DLPackExchangeAPI *api; /* by table */
+  bool guarded;                 /* by table: has torch's requires_grad, is_conj and is_neg, which its table ignores */
+  bool immutable;               /* by method: legacy capsules are read-only */
 } gd_plan;
 
 enum { GD_PLANS = 64 };
+void gd_plan_set(gd_plan plan);
 PyObject *gd_plan_type(int i);
-void gd_plan_set(PyTypeObject *type, const DLPackExchangeAPI *api, bool guarded);
+
+void gd_numpy_enable(PyTypeObject *type, void **table);
+void gd_numpy_learn(PyObject *x, DLDataType dtype, bool padded);
+PyObject *gd_numpy_take(PyObject *x);
+PyObject *gd_numpy_make(gd_tensor *x);
+bool gd_numpy_is_type(const PyTypeObject *type);
+
 bool gd_is_finalizing(void);
 
 /* ---- the door: the one way into Go ---- */

@@ -5,10 +5,10 @@ import "C"
 
 import "fmt"
 
-// Entry is one entry of a dict that Go makes: a text, a number, or a list of texts under a name.
+// Entry is one entry of a dict that Go makes.
 type Entry struct {
 	Name  string
-	Value any // string, int64 or []string
+	Value any // string, int64, []int64 (a tuple), []string (a list), or an Object, which stays the caller's
 }
 
 // DictOf makes a dict.
@@ -33,12 +33,32 @@ func DictOf(entries []Entry) (Object, error) {
 	return dictOf(keywords)
 }
 
+// Entry returns what a dict has under a name; the zero Object if nothing, or if o is no dict.
+//
+// GIL: held; no exception may be pending.
+// Owns: the result is new.
+// Threads: any with the GIL.
+func (o Object) Entry(name string) Object {
+	key := textObject(name)
+	defer key.Release()
+	found := C.PyDict_GetItemWithError(o.p, key.p)
+	if found == nil {
+		ClearError()
+		return Object{}
+	}
+	return Object{found}.Retain()
+}
+
 func objectOf(v any) (Object, error) {
 	switch v := v.(type) {
 	case string:
 		return Text(v)
+	case Object:
+		return v.Retain(), nil
 	case int64:
 		return raisedIfNil(Int(v).p)
+	case []int64:
+		return raisedIfNil(C.gd_tuple_of(extents(v), C.int(len(v))))
 	case []string:
 		items := make([]Object, 0, len(v))
 		for _, s := range v {

@@ -23,10 +23,12 @@ const (
 	OpFromDLPack   Op = C.GD_OP_module_from_dlpack
 	OpGetBuildInfo Op = C.GD_OP_module_get_build_info
 	OpLayout       Op = C.GD_OP_module_layout
+	OpRebuild      Op = C.GD_OP_module_rebuild
 	OpScoreboard   Op = C.GD_OP_module_scoreboard
 	OpAdopt        Op = C.GD_OP_module_adopt
 	OpMakeDType    Op = C.GD_OP_module_make_dtype
 	OpMakeDevice   Op = C.GD_OP_module_make_device
+	OpNumPyDType   Op = C.GD_OP_module_numpy_dtype
 
 	OpTensorCopy         Op = C.GD_OP_tensor_copy
 	OpTensorContiguous   Op = C.GD_OP_tensor_contiguous
@@ -41,6 +43,8 @@ const (
 	OpTensorSubscript    Op = C.GD_OP_tensor_subscript
 	OpTensorIter         Op = C.GD_OP_tensor_iter
 	OpTensorTranspose    Op = C.GD_OP_tensor_transpose
+	OpTensorReduceEx     Op = C.GD_OP_tensor_reduce_ex
+	OpTensorInterface    Op = C.GD_OP_tensor_array_interface
 
 	OpDTypeNew      Op = C.GD_OP_dtype_new
 	OpDTypeCompare  Op = C.GD_OP_dtype_compare

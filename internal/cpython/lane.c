@@ -5,6 +5,7 @@
 #include "core.h"
 
 static PyObject *str_requires_grad, *str_is_conj, *str_is_neg;
+static PyObject *str_dlpack, *no_arguments, *versioned_keyword; /* __dlpack__(max_version=(1, 3)) */
 static PyObject *str_stream, *str_max_version, *str_dl_device, *str_copy;
 
 /* gd_lane_exec interns the names that the lanes look up.
@@ -15,9 +16,16 @@ static PyObject *str_stream, *str_max_version, *str_dl_device, *str_copy;
 int gd_lane_exec(void) {
   struct { PyObject **where; const char *name; } names[] = {
       {&str_requires_grad, "requires_grad"}, {&str_is_conj, "is_conj"}, {&str_is_neg, "is_neg"}, {&str_stream, "stream"},
-      {&str_max_version, "max_version"}, {&str_dl_device, "dl_device"}, {&str_copy, "copy"}};
+      {&str_max_version, "max_version"}, {&str_dl_device, "dl_device"}, {&str_copy, "copy"}, {&str_dlpack, "__dlpack__"}};
+  if (versioned_keyword != NULL) return 0;
   for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-    if (*names[i].where == NULL && (*names[i].where = PyUnicode_InternFromString(names[i].name)) == NULL) return -1;
+    if ((*names[i].where = PyUnicode_InternFromString(names[i].name)) == NULL) return -1;
+  PyObject *version = gd_tuple_of((int64_t[]){DLPACK_MAJOR, DLPACK_MINOR}, 2);
+  PyObject *keyword = PyDict_New();
+  no_arguments = PyTuple_New(0);
+  if (version == NULL || keyword == NULL || no_arguments == NULL || PyDict_SetItem(keyword, str_max_version, version) != 0) return -1;
+  Py_DecRef(version);
+  versioned_keyword = keyword;
   return 0;
 }
 
@@ -28,16 +36,16 @@ static gd_plan plans[GD_PLANS];
 
 static gd_plan *plan_slot(const PyTypeObject *type) { return &plans[((uintptr_t)type >> 4) * 0x9E3779B97F4A7C15u >> 58]; }
 
-/* gd_plan_set writes down what Go decided about a type that publishes a table.
+/* gd_plan_set writes down what Go decided about a type.
    C because: (c).
    GIL: held.
-   Owns: keeps a reference to type; the table lives for ever (R52).
+   Owns: keeps a reference to the type; its table lives for ever (R52).
    Threads: any with the GIL. */
-void gd_plan_set(PyTypeObject *type, const DLPackExchangeAPI *api, bool guarded) {
-  gd_plan *p = plan_slot(type);
+void gd_plan_set(gd_plan plan) {
+  gd_plan *p = plan_slot(plan.type);
   PyTypeObject *old = p->type;
-  Py_IncRef((PyObject *)type);
-  *p = (gd_plan){type, api, guarded};
+  Py_IncRef((PyObject *)plan.type);
+  *p = plan;
   if (old != NULL) Py_DecRef((PyObject *)old);
 }
 
@@ -95,43 +103,85 @@ static PyObject *take_by_table(PyObject *x, const gd_plan *plan) {
   return NULL;
 }
 
-/* gd_lane_from_dlpack is godlpack.from_dlpack: by the table of x's type if there is a plan for it.
+/* Takes what is in a live capsule, if it is plain. From the renaming on, the managed tensor is ours (R36). */
+static PyObject *take_capsule(PyObject *capsule, bool immutable) {
+  if (PyCapsule_IsValid(capsule, "dltensor_versioned")) {
+    DLManagedTensorVersioned *m = PyCapsule_GetPointer(capsule, "dltensor_versioned");
+    if (m->version.major != DLPACK_MAJOR || !gd_is_plain(&m->dl_tensor)) return NULL;
+    if (PyCapsule_SetName(capsule, "used_dltensor_versioned") != 0) return NULL;
+    PyObject *tensor = gd_adopt(m);
+    if (tensor == NULL) gd_managed_delete(m, NULL);
+    return tensor;
+  }
+  if (!immutable || !PyCapsule_IsValid(capsule, "dltensor")) return NULL;
+  DLManagedTensor *m = PyCapsule_GetPointer(capsule, "dltensor");
+  if (!gd_is_plain(&m->dl_tensor) || PyCapsule_SetName(capsule, "used_dltensor") != 0) return NULL;
+  gd_storage *storage = gd_storage_of_legacy(m);
+  PyObject *tensor = storage == NULL ? PyErr_NoMemory() : gd_tensor_new(&m->dl_tensor, DLPACK_READ_ONLY, storage);
+  if (tensor == NULL && storage != NULL) gd_storage_release(storage);
+  else if (tensor == NULL) gd_managed_delete(NULL, m);
+  return tensor;
+}
+
+static PyObject *take_by_method(PyObject *x, const gd_plan *plan) {
+  PyObject *method = PyObject_GetAttr(x, str_dlpack);
+  PyObject *capsule = method == NULL ? NULL : PyObject_Call(method, no_arguments, versioned_keyword);
+  PyObject *tensor = capsule == NULL ? NULL : take_capsule(capsule, plan->immutable);
+  if (method != NULL) Py_DecRef(method);
+  if (capsule != NULL) Py_DecRef(capsule);
+  return tensor;
+}
+
+/* gd_lane_from_dlpack is godlpack.from_dlpack: by the road in the plan for x's type, if there is one. An exception of a
+   table is Go's to judge (R67), one of x's own method is the caller's, unless it says that it wants other keywords.
    C because: (b), (c).
    GIL: held.
    Owns: the result is the caller's; on failure NULL with an exception set, and nothing is held.
    Threads: any with the GIL. */
 PyObject *gd_lane_from_dlpack(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
   if (nargs == 1 && kwnames == NULL) {
-    const gd_plan *plan = plan_of(Py_TYPE(args[0]));
-    if (plan != NULL) {
-      PyObject *tensor = take_by_table(args[0], plan);
-      if (tensor != NULL) return tensor;
-      PyErr_Clear(); /* R67: Go tries again, and by the other roads */
+    PyObject *x = args[0], *tensor = NULL;
+    const gd_plan *plan = plan_of(Py_TYPE(x));
+    switch (plan == NULL ? 0 : plan->road) {
+      case GD_BY_TABLE: tensor = take_by_table(x, plan); break;
+      case GD_BY_NUMPY: tensor = gd_numpy_take(x); break;
+      case GD_BY_METHOD:
+        tensor = take_by_method(x, plan);
+        if (tensor == NULL && PyErr_Occurred() != NULL && !PyErr_ExceptionMatches(PyExc_TypeError)) return NULL;
+        break;
     }
+    if (tensor != NULL) return tensor;
+    PyErr_Clear();
   }
   return gd_enter(GD_OP_module_from_dlpack, module, args, nargs, kwnames);
 }
 
 /* ---- Tensor.to ---- */
 
-/* gd_lane_to is Tensor.to: through the table of the wanted type if there is a plan for it. Read-only tensors
-   take Go's way: no table's importer honours the flag (R61).
+static PyObject *make_by_table(const gd_tensor *x, const gd_plan *plan) {
+  void *made = NULL;
+  if (x->flags & DLPACK_READ_ONLY) return NULL; /* no table's importer honours the flag (R61) */
+  DLManagedTensorVersioned *m = gd_export_versioned(x, 0);
+  if (m == NULL) return NULL;
+  if (plan->api->managed_tensor_to_py_object_no_sync(m, &made) == 0 && made != NULL) return made;
+  m->deleter(m); /* R56 */
+  return NULL;
+}
+
+/* gd_lane_to is Tensor.to: ndarrays by NumPy's C API, others through the table of the wanted type.
    C because: (b), (c).
    GIL: held.
    Owns: the result is the caller's; on failure NULL with an exception set, and nothing is held.
    Threads: any with the GIL. */
 PyObject *gd_lane_to(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
-  const gd_tensor *x = (gd_tensor *)self;
-  if (nargs == 1 && kwnames == NULL && !(x->flags & DLPACK_READ_ONLY)) {
+  if (nargs == 1 && kwnames == NULL) {
     PyTypeObject *type = Py_TYPE(args[0]);
     if (PyType_GetFlags(type) & Py_TPFLAGS_TYPE_SUBCLASS) type = (PyTypeObject *)args[0];
     const gd_plan *plan = plan_of(type);
-    DLManagedTensorVersioned *m = plan == NULL ? NULL : gd_export_versioned(x, 0);
-    if (m != NULL) {
-      void *made = NULL;
-      if (plan->api->managed_tensor_to_py_object_no_sync(m, &made) == 0 && made != NULL) return made;
-      m->deleter(m); /* R56 */
-    }
+    PyObject *made = NULL;
+    if (gd_numpy_is_type(type)) made = gd_numpy_make((gd_tensor *)self);
+    else if (plan != NULL && plan->road == GD_BY_TABLE) made = make_by_table((gd_tensor *)self, plan);
+    if (made != NULL) return made;
     PyErr_Clear();
   }
   return gd_enter(GD_OP_tensor_to, self, args, nargs, kwnames);

@@ -59,6 +59,9 @@ var deleters = struct {
 // Exists reports whether there is a managed tensor.
 func (m Managed) Exists() bool { return m.versioned != nil || m.legacy != nil }
 
+// Versioned reports whether the record has a version and flags.
+func (m Managed) Versioned() bool { return m.versioned != nil }
+
 // Version returns the record's version, 0.0 for a legacy one.
 func (m Managed) Version() dlpack.Version {
 	if m.versioned == nil {

@@ -31,6 +31,8 @@
     "exchange tables are known by now.") \
   M(module, layout, "_layout", \
     "_layout()\n--\n\nSizes, offsets and constants of DLPack as this module has them, by their C names.") \
+  M(module, rebuild, "_rebuild", \
+    "_rebuild(buffer, dtype, shape, flags, /)\n--\n\nThe tensor that Tensor.__reduce_ex__ took apart.") \
   M(module, scoreboard, "_scoreboard", \
     "_scoreboard()\n--\n\nHow many storages, exports and imports were made and given back so far, as a dict.")
 
@@ -52,6 +54,9 @@
     "A view with the axes in another order. Raises ValueError unless axes are a permutation of all axes.") \
   M(tensor, item, "item", \
     "item($self, /)\n--\n\nThe only element, as a Python number. Raises ValueError if there is not exactly one.") \
+  M(tensor, reduce_ex, "__reduce_ex__", \
+    "__reduce_ex__($self, protocol, /)\n--\n\n" \
+    "Pickles the elements; from protocol 5 on as a buffer that can travel out of band, without a copy (PEP 574).") \
   M(tensor, tolist, "tolist", \
     "tolist($self, /)\n--\n\nThe elements as nested lists of Python numbers (a number for a tensor of 0 dimensions).")
 
@@ -63,8 +68,8 @@
 
 /* Operations whose C side is written by hand: lanes, slots, getters. */
 #define GD_OTHER_OPS(M) \
-  M(module, from_dlpack) M(module, adopt) M(module, make_dtype) M(module, make_device) \
-  M(tensor, to) M(tensor, dlpack) M(tensor, repr) M(tensor, subscript) M(tensor, iter) M(tensor, transpose) \
+  M(module, from_dlpack) M(module, adopt) M(module, make_dtype) M(module, make_device) M(module, numpy_dtype) \
+  M(tensor, to) M(tensor, dlpack) M(tensor, repr) M(tensor, subscript) M(tensor, iter) M(tensor, transpose) M(tensor, array_interface) \
   M(dtype, new) M(dtype, compare) M(device, new) M(device, compare)
 
 #define GD_OP_NAME(owner, name, ...) GD_OP_##owner##_##name,

@@ -15,7 +15,7 @@ enum {
 
 gd_scoreboard gd_score;
 
-static void *track(gd_storage *s, void (*release)(gd_storage *)) {
+static gd_storage *track(gd_storage *s, void (*release)(gd_storage *)) {
   atomic_init(&s->refs, 1);
   s->release = release;
   atomic_fetch_add_explicit(&gd_score.storages_made, 1, memory_order_relaxed);
@@ -167,21 +167,52 @@ void gd_storage_abandon(gd_storage *s) {
   free(s);
 }
 
-/* ---- memory of a Python object, held through the buffer protocol ---- */
+/* ---- memory of a Python object, held by its buffer or by the object itself ---- */
+
+typedef struct {
+  gd_storage base;
+  PyObject *object;
+} kept;
 
 typedef struct {
   gd_storage base;
   Py_buffer view;
 } buffer;
 
-/* After finalization there is no Python to give the buffer back to: it is leaked instead (R12). */
+/* Whether there is a Python to give something back to; after finalization it is leaked instead (R12). */
+static bool python_there(void) { return Py_IsInitialized() && !gd_is_finalizing(); }
+
+static void kept_release(gd_storage *s) {
+  untrack();
+  if (!python_there()) return;
+  PyGILState_STATE gil = PyGILState_Ensure();
+  Py_DecRef(((kept *)s)->object);
+  PyGILState_Release(gil);
+  free(s);
+}
+
 static void buffer_release(gd_storage *s) {
   untrack();
-  if (!Py_IsInitialized() || gd_is_finalizing()) return;
+  if (!python_there()) return;
   PyGILState_STATE gil = PyGILState_Ensure();
   PyBuffer_Release(&((buffer *)s)->view);
   PyGILState_Release(gil);
   free(s);
+}
+
+/* gd_storage_of_object keeps an object whose memory stays where it is as long as the object lives.
+   C because: (c).
+   GIL: held.
+   Owns: the storage is the caller's; on failure NULL with MemoryError set.
+   Threads: any with the GIL. */
+gd_storage *gd_storage_of_object(PyObject *object) {
+  kept *k = malloc(sizeof *k);
+  if (k == NULL) {
+    PyErr_NoMemory();
+    return NULL;
+  }
+  Py_IncRef(k->object = object);
+  return track(&k->base, kept_release);
 }
 
 /* gd_storage_of_buffer holds exporter's buffer, and so keeps its memory where it is (R32).

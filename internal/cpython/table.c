@@ -29,13 +29,12 @@ static void delete_legacy(DLManagedTensor *m) {
   free(m);
 }
 
-/* Fills out as R14-R16 want it: shape and strides always there, no offset, no data without elements. */
+/* Fills out as R14 wants it: shape and strides are always there. */
 static void export_record(DLTensor *out, int64_t *dims, const DLTensor *t) {
   *out = *t;
   out->shape = dims;
   out->strides = dims + t->ndim;
   for (int i = 0; i < 2 * t->ndim; i++) dims[i] = i < t->ndim ? t->shape[i] : t->strides[i - t->ndim];
-  if (gd_element_count(t) == 0) out->data = NULL;
 }
 
 static export *export_new(const DLTensor *t, gd_storage *stolen) {
@@ -146,9 +145,10 @@ static int slot_allocate(DLTensor *prototype, DLManagedTensorVersioned **out, vo
   if (__builtin_mul_overflow(count, gd_item_bits(t.dtype, 0), &bits) || bits > INT64_MAX - 7)
     return fail(ctx, set_error, "MemoryError", "godlpack's allocator: more bytes than can be addressed");
   gd_storage *storage;
-  t.data = gd_storage_block((size_t)(bits + 7) / 8, false, &storage);
+  void *data = gd_storage_block((size_t)(bits + 7) / 8, false, &storage);
+  t.data = count == 0 ? NULL : data; /* R15 */
   t.byte_offset = 0;
-  DLManagedTensorVersioned *m = t.data == NULL ? NULL : export_versioned(&t, 0, storage);
+  DLManagedTensorVersioned *m = data == NULL ? NULL : export_versioned(&t, 0, storage);
   if (m == NULL) {
     gd_storage_release(storage);
     return fail(ctx, set_error, "MemoryError", "godlpack's allocator: out of memory");

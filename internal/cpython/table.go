@@ -80,14 +80,34 @@ func (t Table) Make(x Tensor) (Object, error) {
 	return Object{made}, nil
 }
 
-// SetPlan lets the lanes exchange objects of exactly this type by its table. guarded: ask each object whether it
-// requires grad, or is a lazy conjugate or negative, before its memory is believed (R65).
+// Plan is what the lanes shall do with objects of exactly one type.
+type Plan struct {
+	Road      Road
+	Table     Table // ByTable
+	Guarded   bool  // ByTable: ask each object whether it requires grad, or is a lazy conjugate or negative (R65)
+	Immutable bool  // ByMethod: legacy capsules are read-only (R44)
+}
+
+// Road is a way to take an object's memory.
+type Road int
+
+// The roads that have a lane.
+const (
+	ByTable  Road = C.GD_BY_TABLE  // the type's exchange table
+	ByMethod Road = C.GD_BY_METHOD // __dlpack__(max_version=...)
+	ByNumPy  Road = C.GD_BY_NUMPY  // the array struct
+)
+
+// SetPlan lets the lanes exchange objects of exactly this type.
 //
 // GIL: held.
 // Owns: a reference to typ is kept until another type needs its place.
 // Threads: any with the GIL.
-func SetPlan(typ Object, table Table, guarded bool) {
-	C.gd_plan_set((*C.PyTypeObject)(unsafe.Pointer(typ.p)), table.p, C.bool(guarded))
+func SetPlan(typ Object, p Plan) {
+	C.gd_plan_set(C.gd_plan{
+		_type: (*C.PyTypeObject)(unsafe.Pointer(typ.p)), road: C.gd_road(p.Road), api: p.Table.p,
+		guarded: C.bool(p.Guarded), immutable: C.bool(p.Immutable),
+	})
 }
 
 // PlannedTypes names the types that the lanes have a plan for.

@@ -105,6 +105,7 @@ PyObject *gd_tensor_new(const DLTensor *t, uint64_t flags, gd_storage *storage) 
     if (t->strides != NULL) memcpy(x->t.strides, t->strides, n);
     else compact_strides(x);
   }
+  if (gd_element_count(&x->t) == 0 && address_data(t->device)) x->t.data = NULL; /* R15 */
   return (PyObject *)x;
 }
 
@@ -120,13 +121,14 @@ PyObject *gd_tensor_make(uintptr_t data, DLDataType dtype, int32_t ndim, int64_t
   return gd_tensor_new(&t, flags, storage);
 }
 
-/* gd_tensor_view makes a Tensor over part of x's memory, offset bytes from its start.
+/* gd_tensor_view makes a Tensor over part of x's memory, offset bytes from its start, seen as dtype.
    C because: (a).
    GIL: held.
    Owns: the result is the caller's and keeps the memory alive by itself; NULL with MemoryError set on failure.
    Threads: any with the GIL. */
-PyObject *gd_tensor_view(const gd_tensor *x, int64_t offset, int32_t ndim, int64_t *shape, int64_t *strides, uint64_t flags) {
-  DLTensor t = {x->t.data, x->t.device, ndim, x->t.dtype, shape, strides, x->t.byte_offset + (uint64_t)offset};
+PyObject *gd_tensor_view(const gd_tensor *x, int64_t offset, DLDataType dtype, int32_t ndim, int64_t *shape, int64_t *strides,
+                         uint64_t flags) {
+  DLTensor t = {x->t.data, x->t.device, ndim, dtype, shape, strides, x->t.byte_offset + (uint64_t)offset};
   PyObject *view = gd_tensor_new(&t, flags, x->storage);
   if (view != NULL) gd_storage_retain(x->storage);
   return view;
@@ -141,7 +143,12 @@ static void tensor_dealloc(PyObject *self) {
   Py_DecRef((PyObject *)type);
 }
 
-static PyObject *tuple_of(const int64_t *v, int n) {
+/* gd_tuple_of makes a tuple of ints.
+   C because: (c).
+   GIL: held.
+   Owns: the result is the caller's; NULL with an exception set on failure.
+   Threads: any with the GIL. */
+PyObject *gd_tuple_of(const int64_t *v, int n) {
   PyObject *tuple = PyTuple_New(n);
   for (int i = 0; tuple != NULL && i < n; i++) {
     PyObject *item = PyLong_FromLongLong(v[i]);
@@ -158,13 +165,13 @@ static int64_t byte_count(const gd_tensor *x) {
   return bits % 8 == 0 ? count * (bits / 8) : (count * bits + 7) / 8;
 }
 
-enum { SHAPE, STRIDES, NDIM, SIZE, ITEMSIZE, NBYTES, DTYPE, DEVICE, DATA_PTR, READONLY, TRANSPOSED };
+enum { SHAPE, STRIDES, NDIM, SIZE, ITEMSIZE, NBYTES, DTYPE, DEVICE, DATA_PTR, READONLY, TRANSPOSED, INTERFACE };
 
 static PyObject *tensor_get(PyObject *self, void *what) {
   const gd_tensor *x = (gd_tensor *)self;
   switch ((intptr_t)what) {
-    case SHAPE: return tuple_of(x->t.shape, x->t.ndim);
-    case STRIDES: return tuple_of(x->t.strides, x->t.ndim);
+    case SHAPE: return gd_tuple_of(x->t.shape, x->t.ndim);
+    case STRIDES: return gd_tuple_of(x->t.strides, x->t.ndim);
     case NDIM: return PyLong_FromLong(x->t.ndim);
     case SIZE: return PyLong_FromLongLong(gd_element_count(&x->t));
     case ITEMSIZE: return PyLong_FromLongLong((gd_item_bits(x->t.dtype, x->flags) + 7) / 8);
@@ -173,7 +180,8 @@ static PyObject *tensor_get(PyObject *self, void *what) {
     case DEVICE: return gd_device_object(x->t.device);
     case DATA_PTR: return PyLong_FromUnsignedLongLong((uintptr_t)x->t.data + x->t.byte_offset);
     case READONLY: return PyBool_FromLong(x->flags & DLPACK_READ_ONLY);
-    default: return gd_enter(GD_OP_tensor_transpose, self, NULL, 0, NULL);
+    case TRANSPOSED: return gd_enter(GD_OP_tensor_transpose, self, NULL, 0, NULL);
+    default: return gd_enter(GD_OP_tensor_array_interface, self, NULL, 0, NULL);
   }
 }
 
@@ -189,6 +197,7 @@ static PyGetSetDef tensor_getset[] = {
     {"data_ptr", tensor_get, NULL, "The address of the first element, as an int; 0 where there is none.", (void *)DATA_PTR},
     {"readonly", tensor_get, NULL, "Whether the memory must not be written.", (void *)READONLY},
     {"T", tensor_get, NULL, "A view with all axes in reverse order.", (void *)TRANSPOSED},
+    {"__array_interface__", tensor_get, NULL, "NumPy's array interface, version 3, as a dict.", (void *)INTERFACE},
     {0},
 };
 
@@ -211,7 +220,7 @@ static Py_ssize_t tensor_length(PyObject *self) {
 static PyObject *tensor_dlpack_device(PyObject *self, PyObject *ignored) {
   (void)ignored;
   const DLDevice *d = &((gd_tensor *)self)->t.device;
-  return tuple_of((int64_t[]){d->device_type, d->device_id}, 2);
+  return gd_tuple_of((int64_t[]){d->device_type, d->device_id}, 2);
 }
 
 int godlpackGetBuffer(PyObject *self, Py_buffer *view, int flags); /* Go */
@@ -346,19 +355,21 @@ static PyType_Spec dtype_spec = {"godlpack.DType", sizeof(gd_label), 0, LABEL_FL
 static PyType_Spec device_spec = {"godlpack.Device", sizeof(gd_label), 0, LABEL_FLAGS,
                                   LABEL_SLOTS(GD_DOC_DEVICE, device_members, device_methods, device_new)};
 
-/* Labels made once: a tensor's dtype and device are read often and are few. */
-enum { LABELS = 64 };
-typedef struct { uint64_t key; PyObject *label; } label_slot;
-
-static PyObject *label_cached(label_slot *cache, uint64_t key, int op) {
-  label_slot *slot = &cache[(key * 0x9E3779B97F4A7C15u) >> 58];
+/* gd_label_cached finds an object by its key, and asks Go to make it the first time: dtypes and devices are read often
+   and are few.
+   C because: (c).
+   GIL: held.
+   Owns: the result is the caller's; NULL with an exception set on failure.
+   Threads: any with the GIL. */
+PyObject *gd_label_cached(gd_label_cache cache, uint64_t key, int op) {
+  gd_label_slot *slot = &cache[(key * 0x9E3779B97F4A7C15u) >> 58];
   if (slot->label == NULL || slot->key != key) {
     PyObject *number = PyLong_FromUnsignedLongLong(key);
     PyObject *label = number == NULL ? NULL : gd_enter(op, NULL, &number, 1, NULL);
     if (number != NULL) Py_DecRef(number);
     if (label == NULL) return NULL;
     if (slot->label != NULL) Py_DecRef(slot->label);
-    *slot = (label_slot){key, label};
+    *slot = (gd_label_slot){key, label};
   }
   Py_IncRef(slot->label);
   return slot->label;
@@ -370,8 +381,8 @@ static PyObject *label_cached(label_slot *cache, uint64_t key, int op) {
    Owns: the result is the caller's; NULL with an exception set on failure.
    Threads: any with the GIL. */
 PyObject *gd_dtype_object(DLDataType d) {
-  static label_slot cache[LABELS];
-  return label_cached(cache, (uint64_t)d.lanes << 16 | (uint64_t)d.bits << 8 | d.code, GD_OP_module_make_dtype);
+  static gd_label_cache cache;
+  return gd_label_cached(cache, gd_dtype_key(d), GD_OP_module_make_dtype);
 }
 
 /* gd_device_object is the Device of a record's device.
@@ -380,8 +391,8 @@ PyObject *gd_dtype_object(DLDataType d) {
    Owns: the result is the caller's; NULL with an exception set on failure.
    Threads: any with the GIL. */
 PyObject *gd_device_object(DLDevice d) {
-  static label_slot cache[LABELS];
-  return label_cached(cache, (uint64_t)(uint32_t)d.device_id << 32 | (uint32_t)d.device_type, GD_OP_module_make_device);
+  static gd_label_cache cache;
+  return gd_label_cached(cache, (uint64_t)(uint32_t)d.device_id << 32 | (uint32_t)d.device_type, GD_OP_module_make_device);
 }
 
 /* ---- making the types ---- */

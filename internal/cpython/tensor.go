@@ -51,7 +51,16 @@ func (t Tensor) Bytes() int64 {
 // Owns: the result is new, and keeps the memory alive by itself; on error there is none.
 // Threads: any with the GIL.
 func (t Tensor) View(offset int64, shape, strides []int64, flags dlpack.Flags) (Object, error) {
-	return raisedIfNil(C.gd_tensor_view(t.p, C.int64_t(offset), C.int32_t(len(shape)), extents(shape), extents(strides), C.uint64_t(flags)))
+	return t.ViewAs(t.Record().DType, offset, shape, strides, flags)
+}
+
+// ViewAs is View with the memory seen as another dtype; strides in elements of that.
+//
+// GIL: held.
+// Owns: as for View.
+// Threads: any with the GIL.
+func (t Tensor) ViewAs(d dlpack.DType, offset int64, shape, strides []int64, flags dlpack.Flags) (Object, error) {
+	return raisedIfNil(C.gd_tensor_view(t.p, C.int64_t(offset), cDType(d), C.int32_t(len(shape)), extents(shape), extents(strides), C.uint64_t(flags)))
 }
 
 // Alias makes another tensor over all of t's memory, with other flags.
@@ -61,6 +70,19 @@ func (t Tensor) View(offset int64, shape, strides []int64, flags dlpack.Flags) (
 // Threads: any with the GIL.
 func (t Tensor) Alias(flags dlpack.Flags) (Object, error) {
 	return t.View(0, t.Record().Dims(), t.Record().Steps(), flags)
+}
+
+// NewBorrowed makes a tensor over memory on the CPU that lives as long as owner.
+//
+// GIL: held.
+// Owns: a reference to owner is kept; the result is new; on error there is none.
+// Threads: any with the GIL.
+func NewBorrowed(owner Object, data uintptr, d dlpack.DType, shape, strides []int64, flags dlpack.Flags) (Object, error) {
+	s := C.gd_storage_of_object(owner.p)
+	if s == nil {
+		return Object{}, ErrRaised
+	}
+	return newTensor(data, d, shape, strides, flags, s)
 }
 
 // newTensor takes s, also on error.

@@ -1,0 +1,73 @@
+package exchange
+
+import (
+	"strings"
+
+	"godlpack/dlpack"
+	"godlpack/internal/cpython"
+)
+
+// DTypeOf finds out which dtype a Python object stands for: a DType, a name, or the dtype of numpy, ml_dtypes, torch,
+// jax or tvm-ffi. ok is false for what is no dtype; a dtype that DLPack cannot name is an error.
+//
+// GIL: held; may run the other library's Python code.
+// Owns: nothing passes.
+// Threads: any with the GIL.
+func DTypeOf(o cpython.Object) (d dlpack.DType, ok bool, err error) {
+	switch {
+	case o.IsDType():
+		return o.DType(), true, nil
+	case o.IsText():
+		name, err := o.Text()
+		if err != nil {
+			return d, false, err
+		}
+		d, err = dlpack.ParseDType(name)
+		return d, true, err
+	case o.IsType():
+		return dtypeOfClass(o)
+	}
+	if name := foreignName(o); name != "" {
+		d, err = dlpack.ParseDType(name)
+		return d, true, err
+	}
+	return d, false, nil
+}
+
+// foreignName returns our name for another library's dtype object, "" for anything else. torch prints its dtypes
+// "torch.float32", and vectors as "..._x2"; a dtype of numpy has a name, which hides its byte order.
+func foreignName(o cpython.Object) string {
+	switch typ := o.Type(); {
+	case typ.Name() == "torch.dtype":
+		return strings.ReplaceAll(strings.TrimPrefix(o.Str(), "torch."), "_x", "x")
+	case strings.HasPrefix(typ.Module(), "numpy"):
+		native := o.Find("isnative")
+		defer native.Release()
+		if !native.Exists() {
+			return ""
+		}
+		if yes, err := native.Truth(); err != nil || !yes {
+			return o.Str() // ">f4": no name of a dtype, and says why
+		}
+		name := o.Find("name")
+		defer name.Release()
+		return name.Str()
+	}
+	return ""
+}
+
+// dtypeOfClass reads numpy's and ml_dtypes' scalar classes and jax's scalar makers, which numpy.dtype understands.
+func dtypeOfClass(class cpython.Object) (d dlpack.DType, ok bool, err error) {
+	module, _, _ := strings.Cut(class.Module(), ".")
+	if module != "numpy" && module != "ml_dtypes" {
+		return d, false, nil
+	}
+	dtype, err := cpython.Imported("numpy").CallIn("dtype", class)
+	if err != nil {
+		cpython.ClearError()
+		return d, false, nil
+	}
+	defer dtype.Release()
+	d, err = dlpack.ParseDType(foreignName(dtype))
+	return d, true, err
+}

@@ -1,0 +1,173 @@
+package exchange
+
+import (
+	"strings"
+
+	"godlpack/capsule"
+	"godlpack/dlpack"
+	"godlpack/internal/cpython"
+)
+
+// numpyLane says whether arrays of NumPy are read and made directly: not yet tried, proven, or found wanting.
+var numpyLane struct{ tried, proven bool }
+
+// isArray reports whether x is an array of NumPy that the lane may read.
+func isArray(x cpython.Object) bool {
+	class := cpython.Imported("numpy").FindIn("ndarray")
+	defer class.Release()
+	return class.Exists() && x.IsInstance(class) && proveNumPy()
+}
+
+// proveNumPy turns the lane on if it reads and makes arrays exactly as NumPy's public interface says, on samples of every
+// layout; once for the process.
+func proveNumPy() bool {
+	if numpyLane.tried {
+		return numpyLane.proven
+	}
+	numpyLane.tried = true
+	umath := cpython.Imported("numpy._core._multiarray_umath")
+	if !umath.Exists() {
+		umath = cpython.Imported("numpy.core._multiarray_umath") // before NumPy 2
+	}
+	api, class := umath.FindIn("_ARRAY_API"), umath.FindIn("ndarray")
+	defer api.Release()
+	defer class.Release()
+	if !api.Exists() || !class.Exists() || !cpython.EnableNumPy(class, api) {
+		return false
+	}
+	numpyLane.proven = samplesAgree()
+	if !numpyLane.proven {
+		cpython.DisableNumPy()
+	}
+	return numpyLane.proven
+}
+
+// samplesAgree sends NumPy's samples through the lane and back, and compares what came out with what went in, by NumPy's
+// own account of both.
+func samplesAgree() bool {
+	module, err := cpython.Import("godlpack._numpy")
+	if err != nil {
+		cpython.ClearError()
+		return false
+	}
+	defer module.Release()
+	list, err := module.CallMethod("samples", nil)
+	if err != nil {
+		cpython.ClearError()
+		return false
+	}
+	defer list.Release()
+	samples, err := list.Items()
+	if err != nil {
+		cpython.ClearError()
+		return false
+	}
+	defer cpython.ReleaseAll(samples)
+	for _, x := range samples {
+		if !sampleAgrees(module, x) {
+			cpython.ClearError()
+			return false
+		}
+	}
+	return len(samples) > 0
+}
+
+func sampleAgrees(module, x cpython.Object) bool {
+	if err := learn(x); err != nil {
+		return false
+	}
+	o := cpython.TakeNumPy(x)
+	if !o.Exists() {
+		return false
+	}
+	defer o.Release()
+	t, _ := cpython.TensorOf(o)
+	made, err := cpython.MakeNumPy(t)
+	if err != nil || !made.Exists() {
+		return false
+	}
+	defer made.Release()
+	verdict, err := module.CallMethod("agree", []cpython.Object{x, o, made})
+	if err != nil {
+		return false
+	}
+	defer verdict.Release()
+	yes, err := verdict.Truth()
+	return yes && err == nil
+}
+
+// learn finds out what the dtype of an array is; a BufferError names the one that DLPack has no word for (R18, R19).
+func learn(x cpython.Object) error {
+	dtype, err := x.Attr("dtype")
+	if err != nil {
+		return err
+	}
+	defer dtype.Release()
+	d, ok, err := DTypeOf(dtype)
+	if !ok || err != nil {
+		return dlpack.Errorf(dlpack.KindBuffer, "%s: DLPack has no dtype for %s: want numbers or bools in native byte order", x.Type().Name(), dtype.Repr())
+	}
+	cpython.LearnNumPy(x, d, d.SubByte()) // ml_dtypes gives each int4 and float4 its own byte
+	return nil
+}
+
+// takeNumPy takes an array directly, and writes the plan for the next one of its type.
+func takeNumPy(x cpython.Object) (capsule.Imported, error) {
+	typ := x.Type()
+	if mask := typ.Find("mask"); mask.Exists() {
+		mask.Release()
+		return capsule.Imported{}, dlpack.Errorf(dlpack.KindBuffer, "%s: a masked array's memory does not say what is masked; use .filled() or .data", typ.Name())
+	}
+	if err := learn(x); err != nil {
+		return capsule.Imported{}, err
+	}
+	o := cpython.TakeNumPy(x)
+	if !o.Exists() {
+		strides := x.Find("strides")
+		defer strides.Release()
+		return capsule.Imported{}, dlpack.Errorf(dlpack.KindBuffer, "%s: want at most %d dimensions and strides in whole elements, got strides of %s bytes", typ.Name(), dlpack.MaxNDim, strides.Repr())
+	}
+	cpython.SetPlan(typ, cpython.Plan{Road: cpython.ByNumPy})
+	return capsule.Imported{Tensor: o}, nil
+}
+
+// NumPyDType returns numpy's dtype object for a dtype, padded if it is smaller than a byte; those that NumPy has not are
+// ml_dtypes'. What neither has is a BufferError.
+//
+// GIL: held; may import ml_dtypes.
+// Owns: the result is new; on error there is none.
+// Threads: any with the GIL.
+func NumPyDType(d dlpack.DType, padded bool) (cpython.Object, error) {
+	if d.SubByte() && !padded {
+		return cpython.Object{}, dlpack.Errorf(dlpack.KindBuffer, "numpy has no packed %s", d)
+	}
+	name, err := cpython.Text(d.String())
+	if err != nil {
+		return name, err
+	}
+	defer name.Release()
+	class := name.Retain()
+	if module, err := cpython.Import("ml_dtypes"); err != nil {
+		cpython.ClearError() // not installed: numpy's own dtypes remain
+	} else {
+		if found := module.Find(d.String()); found.Exists() {
+			class.Release()
+			class = found
+		}
+		module.Release()
+	}
+	defer class.Release()
+	dtype, err := cpython.Imported("numpy").CallIn("dtype", class)
+	if err != nil {
+		cpython.ClearError()
+		return dtype, dlpack.Errorf(dlpack.KindBuffer, "numpy has no dtype %s%s", d, installHint(d))
+	}
+	return dtype, nil
+}
+
+func installHint(d dlpack.DType) string {
+	if name := d.String(); d.Lanes == 1 && (strings.HasPrefix(name, "bfloat") || strings.Contains(name, "float8") || strings.Contains(name, "float6") || strings.Contains(name, "float4")) {
+		return " (the package ml_dtypes adds such types)"
+	}
+	return ""
+}

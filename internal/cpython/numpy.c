@@ -1,0 +1,111 @@
+/* NumPy, which publishes no exchange table: its arrays are read where they lie, and made by its C API. Both rely on a
+   layout that is not ours, so Go enables this lane only after it has held the lane's readings against what NumPy's public
+   interface says (package exchange), and never without. */
+#include "core.h"
+
+typedef struct {
+  PyObject_HEAD
+  PyObject *typeobj;
+  char kind, type, byteorder, former_flags;
+  int type_num;
+} numpy_dtype;
+
+typedef struct {
+  PyObject_HEAD
+  char *data;
+  int nd;
+  int64_t *dimensions, *strides; /* npy_intp; strides in bytes */
+  PyObject *base;
+  numpy_dtype *descr;
+  int flags;
+} numpy_array;
+
+enum { WRITEABLE = 0x400 };                             /* NPY_ARRAY_WRITEABLE */
+enum { NEW_FROM_DESCR = 94, SET_BASE_OBJECT = 282 };    /* places in NumPy's table of functions */
+enum { TYPE_NUMBERS = 512 };                            /* NumPy's own are below 32, added ones count from 256 */
+
+typedef PyObject *(*new_from_descr)(PyTypeObject *, PyObject *descr, int nd, const int64_t *dims, const int64_t *strides,
+                                    void *data, int flags, PyObject *);
+typedef int (*set_base_object)(PyObject *array, PyObject *base);
+
+static PyTypeObject *array_type;
+static void **functions;
+static struct { DLDataType dtype; bool padded; } learned[TYPE_NUMBERS]; /* what each type number means; bits 0: unknown */
+
+/* gd_numpy_enable makes the lane work, with ndarray's type and NumPy's table of functions; NULL turns it off.
+   C because: (a).
+   GIL: held.
+   Owns: keeps a reference to type; the table is static.
+   Threads: any with the GIL. */
+void gd_numpy_enable(PyTypeObject *type, void **table) {
+  if (type != NULL) Py_IncRef((PyObject *)type);
+  array_type = type;
+  functions = table;
+}
+
+/* gd_numpy_learn tells what the type number of array x means.
+   C because: (a).
+   GIL: held.
+   Owns: nothing passes.
+   Threads: any with the GIL. */
+void gd_numpy_learn(PyObject *x, DLDataType dtype, bool padded) {
+  int n = ((numpy_array *)x)->descr->type_num;
+  if (n < 0 || n >= TYPE_NUMBERS) return;
+  learned[n].dtype = dtype;
+  learned[n].padded = padded;
+}
+
+/* gd_numpy_take makes a Tensor over the memory of x, an array of NumPy; read-only if x is not writeable.
+   C because: (c).
+   GIL: held.
+   Owns: the result is the caller's; NULL without an exception if Go must look, with one if there is no memory.
+   Threads: any with the GIL. */
+PyObject *gd_numpy_take(PyObject *x) {
+  const numpy_array *a = (numpy_array *)x;
+  int n = a->descr->type_num;
+  if (n < 0 || n >= TYPE_NUMBERS || learned[n].dtype.bits == 0 || a->descr->byteorder == '>') return NULL;
+  if (a->nd < 0 || a->nd > DLPACK_MAX_NDIM) return NULL;
+  uint64_t flags = (a->flags & WRITEABLE ? 0 : DLPACK_READ_ONLY) | (learned[n].padded ? DLPACK_SUBBYTE_PADDED : 0);
+  int64_t strides[DLPACK_MAX_NDIM], itemsize = gd_item_bits(learned[n].dtype, flags) / 8;
+  for (int i = 0; i < a->nd; i++) {
+    strides[i] = a->strides[i] / itemsize;
+    if (strides[i] * itemsize != a->strides[i] && a->dimensions[i] > 1) return NULL; /* R17 */
+  }
+  DLTensor t = {a->data, {kDLCPU, 0}, a->nd, learned[n].dtype, a->dimensions, strides, 0};
+  gd_storage *storage = gd_storage_of_object(x);
+  PyObject *tensor = storage == NULL ? NULL : gd_tensor_new(&t, flags, storage);
+  if (tensor == NULL) gd_storage_release(storage);
+  return tensor;
+}
+
+/* gd_numpy_make makes an array over the memory of x; x becomes its base. Not writeable if x is read-only.
+   C because: (c).
+   GIL: held.
+   Owns: the result is the caller's and keeps x; NULL with an exception set on failure, without one if the lane is off.
+   Threads: any with the GIL. */
+PyObject *gd_numpy_make(gd_tensor *x) {
+  static gd_label_cache dtypes;
+  static char nothing[16]; /* where an empty array starts: NULL would make NumPy allocate */
+  if (array_type == NULL || x->t.device.device_type != kDLCPU) return NULL;
+  PyObject *descr = gd_label_cached(dtypes, gd_dtype_key(x->t.dtype) | (x->flags & DLPACK_SUBBYTE_PADDED) << 32, GD_OP_module_numpy_dtype);
+  if (descr == NULL) return NULL;
+  int64_t strides[DLPACK_MAX_NDIM], itemsize = gd_item_bits(x->t.dtype, x->flags) / 8;
+  for (int i = 0; i < x->t.ndim; i++) strides[i] = x->t.strides[i] * itemsize;
+  PyObject *a = ((new_from_descr)functions[NEW_FROM_DESCR])( /* takes descr */
+      array_type, descr, x->t.ndim, x->t.shape, strides, x->t.data == NULL ? nothing : x->t.data,
+      x->flags & DLPACK_READ_ONLY ? 0 : WRITEABLE, NULL);
+  if (a == NULL) return NULL;
+  Py_IncRef((PyObject *)x);
+  if (((set_base_object)functions[SET_BASE_OBJECT])(a, (PyObject *)x) != 0) { /* takes x, also on error */
+    Py_DecRef(a);
+    return NULL;
+  }
+  return a;
+}
+
+/* gd_numpy_is_type is true for ndarray itself, when the lane is on.
+   C because: (c).
+   GIL: held.
+   Owns: nothing passes.
+   Threads: any with the GIL. */
+bool gd_numpy_is_type(const PyTypeObject *type) { return type == array_type; }

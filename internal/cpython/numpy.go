@@ -1,0 +1,72 @@
+package cpython
+
+// #include "core.h"
+import "C"
+
+import (
+	"unsafe"
+
+	"godlpack/dlpack"
+)
+
+// EnableNumPy turns the lane for NumPy's arrays on: array is the type ndarray, api the capsule with NumPy's functions. It
+// reports whether the capsule is one. Nothing vouches for the lane but the caller.
+//
+// GIL: held.
+// Owns: a reference to array is kept.
+// Threads: any with the GIL.
+func EnableNumPy(array, api Object) bool {
+	if !api.IsCapsule() {
+		return false
+	}
+	table := C.PyCapsule_GetPointer(api.p, nil)
+	if table == nil {
+		ClearError()
+		return false
+	}
+	C.gd_numpy_enable((*C.PyTypeObject)(unsafe.Pointer(array.p)), (*unsafe.Pointer)(table))
+	return true
+}
+
+// DisableNumPy turns the lane off.
+//
+// GIL: held.
+// Owns: nothing passes.
+// Threads: any with the GIL.
+func DisableNumPy() { C.gd_numpy_enable(nil, nil) }
+
+// LearnNumPy tells the lane what the dtype of array x is, for all arrays of that dtype.
+//
+// GIL: held.
+// Owns: nothing passes.
+// Threads: any with the GIL.
+func LearnNumPy(x Object, d dlpack.DType, padded bool) {
+	C.gd_numpy_learn(x.p, cDType(d), C.bool(padded))
+}
+
+// TakeNumPy makes a Tensor over the memory of array x, by the lane; the zero Object if the lane cannot.
+//
+// GIL: held.
+// Owns: the result is new, and keeps x.
+// Threads: any with the GIL.
+func TakeNumPy(x Object) Object {
+	t := C.gd_numpy_take(x.p)
+	if t == nil {
+		ClearError()
+	}
+	return Object{t}
+}
+
+// MakeNumPy makes an array over the memory of t, by the lane; the zero Object without an error if the lane is off or the
+// memory is elsewhere.
+//
+// GIL: held.
+// Owns: the result is new, and keeps t.
+// Threads: any with the GIL.
+func MakeNumPy(t Tensor) (Object, error) {
+	a := C.gd_numpy_make(t.p)
+	if a == nil && C.PyErr_Occurred() != nil {
+		return Object{}, ErrRaised
+	}
+	return Object{a}, nil
+}

@@ -1,0 +1,160 @@
+package pyext
+
+import (
+	"fmt"
+
+	"godlpack/dlpack"
+	"godlpack/internal/cpython"
+)
+
+func init() { cpython.Handle(cpython.OpTensorInterface, arrayInterface) }
+
+// kinds has NumPy's letter for each dtype code that NumPy's array interface can say.
+var kinds = map[dlpack.Code]byte{
+	dlpack.CodeInt: 'i', dlpack.CodeUInt: 'u', dlpack.CodeFloat: 'f', dlpack.CodeComplex: 'c', dlpack.CodeBool: 'b',
+}
+
+// typestr writes a dtype as the array interface does: "<f4", "|b1"; "" for what it has no word for.
+func typestr(d dlpack.DType) string {
+	kind, ok := kinds[d.Code]
+	size := d.ItemSize(false)
+	if !ok || d.Lanes != 1 || d.SubByte() || size&(size-1) != 0 || size > 16 || d == dlpack.Float128 || d == dlpack.Complex32 {
+		return ""
+	}
+	if size == 1 {
+		return fmt.Sprintf("|%c1", kind)
+	}
+	return fmt.Sprintf("<%c%d", kind, size)
+}
+
+// arrayInterface describes the tensor as NumPy's array interface, version 3; its strides are in bytes.
+func arrayInterface(c *cpython.Call) (cpython.Object, error) {
+	t := c.Tensor()
+	rec := t.Record()
+	code := typestr(rec.DType)
+	if code == "" || !rec.Device.Type.HostReadable() {
+		return cpython.Object{}, dlpack.Errorf(dlpack.KindBuffer, "NumPy's array interface cannot describe %s on %s", rec.DType, rec.Device)
+	}
+	strides := make([]int64, rec.NDim)
+	for i, step := range rec.Steps() {
+		strides[i] = step * int64(rec.DType.ItemSize(false))
+	}
+	address, readonly := cpython.UInt(uint64(rec.Address())), cpython.Bool(t.ReadOnly())
+	data, err := cpython.TupleOf([]cpython.Object{address, readonly})
+	cpython.ReleaseAll([]cpython.Object{address, readonly})
+	if err != nil {
+		return data, err
+	}
+	defer data.Release()
+	return cpython.DictOf([]cpython.Entry{
+		{Name: "version", Value: int64(3)}, {Name: "typestr", Value: code}, {Name: "data", Value: data},
+		{Name: "shape", Value: rec.Dims()}, {Name: "strides", Value: strides},
+	})
+}
+
+// fromInterface makes a tensor over the memory that obj's array interface, a dict, describes.
+func fromInterface(obj, dict cpython.Object) (cpython.Object, error) {
+	o, err := readInterface(obj, dict)
+	if err != nil {
+		return o, dlpack.Wrap(err, obj.Type().Name()+".__array_interface__")
+	}
+	return o, nil
+}
+
+func readInterface(obj, dict cpython.Object) (cpython.Object, error) {
+	entries := make(map[string]cpython.Object)
+	for _, name := range []string{"typestr", "shape", "strides", "data", "mask"} {
+		entries[name] = dict.Entry(name)
+		defer entries[name].Release()
+	}
+	if given(entries["mask"]) {
+		return cpython.Object{}, dlpack.Errorf(dlpack.KindBuffer, "the array has a mask, which DLPack cannot say")
+	}
+	d, err := interfaceDType(entries["typestr"])
+	if err != nil {
+		return cpython.Object{}, err
+	}
+	shape, strides, err := interfaceLayout(entries["shape"], entries["strides"], int64(d.ItemSize(false)))
+	if err != nil {
+		return cpython.Object{}, err
+	}
+	address, flags, err := interfaceData(entries["data"], shape)
+	if err != nil {
+		return cpython.Object{}, err
+	}
+	return cpython.NewBorrowed(obj, address, d, shape, strides, flags)
+}
+
+// interfaceDType reads a typestr.
+func interfaceDType(o cpython.Object) (dlpack.DType, error) {
+	var code string
+	if o.Exists() && o.IsText() {
+		code, _ = o.Text()
+	}
+	return parseTypestr(code)
+}
+
+func parseTypestr(code string) (dlpack.DType, error) {
+	var order, kind byte
+	var size int
+	if n, _ := fmt.Sscanf(code, "%c%c%d", &order, &kind, &size); n == 3 && 0 < size && size <= 16 && order != '>' || size == 1 {
+		for c, k := range kinds {
+			if d := (dlpack.DType{Code: c, Bits: uint8(8 * size), Lanes: 1}); k == kind && typestr(d) != "" && d.Valid() == nil {
+				return d, nil
+			}
+		}
+	}
+	return dlpack.DType{}, dlpack.Errorf(dlpack.KindBuffer, "want a typestr of numbers in native byte order, got %q", code)
+}
+
+// interfaceLayout reads a shape and strides in bytes; no strides means C order.
+func interfaceLayout(shape, strides cpython.Object, itemSize int64) (dims, steps []int64, err error) {
+	if !shape.Exists() {
+		return nil, nil, dlpack.Errorf(dlpack.KindBuffer, "want a shape")
+	}
+	if dims, err = parseShape(shape, "asarray"); err != nil {
+		return nil, nil, err
+	}
+	if !given(strides) {
+		steps = make([]int64, len(dims))
+		dlpack.CompactStrides(steps, dims)
+		return dims, steps, nil
+	}
+	bytes, err := parseInts(strides, "asarray", "strides")
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(bytes) != len(dims) {
+		return nil, nil, dlpack.Errorf(dlpack.KindValue, "want %d strides, got %d", len(dims), len(bytes))
+	}
+	steps, err = elementStrides(dims, bytes, itemSize)
+	return dims, steps, err
+}
+
+// interfaceData reads the pair (address, read-only).
+func interfaceData(o cpython.Object, shape []int64) (address uintptr, flags dlpack.Flags, err error) {
+	wrong := dlpack.Errorf(dlpack.KindBuffer, "want data as a pair (address, read-only)")
+	if !given(o) || !o.IsTuple() {
+		return 0, 0, wrong
+	}
+	items, err := o.Items()
+	if err != nil {
+		return 0, 0, err
+	}
+	defer cpython.ReleaseAll(items)
+	if len(items) != 2 || !items[0].IsInt() {
+		return 0, 0, wrong
+	}
+	where, fits := items[0].Uint64()
+	if count, err := dlpack.Elements(shape); err != nil || !fits || count > 0 && where < firstAddress {
+		return 0, 0, dlpack.Errorf(dlpack.KindBuffer, "%#x is no address of %d elements", where, count)
+	}
+	readonly, err := items[1].Truth()
+	if readonly {
+		flags = dlpack.ReadOnly
+	}
+	return uintptr(where), flags, err
+}
+
+// firstAddress is below every address that memory can have.
+const firstAddress = 4096
