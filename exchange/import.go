@@ -1,6 +1,7 @@
 package exchange
 
 import (
+	"slices"
 	"strings"
 
 	"godlpack/capsule"
@@ -115,9 +116,29 @@ func takeByMethod(x, method cpython.Object, r Request) (capsule.Imported, error)
 		return taken, dlpack.Wrap(err, typ.Name())
 	}
 	if knows && (taken.Versioned || taken.Immutable) {
-		cpython.SetPlan(typ, cpython.Plan{Road: cpython.ByMethod, Immutable: taken.Immutable})
+		cpython.SetPlan(typ, cpython.Plan{Road: methodOrBuffer(x, taken), Immutable: taken.Immutable})
 	}
 	return taken, nil
+}
+
+// methodOrBuffer chooses the road for objects of x's type, of which x was just taken by its method: by buffer if they are
+// immutable, and x's buffer has the same memory, shape and strides.
+func methodOrBuffer(x cpython.Object, taken capsule.Imported) cpython.Road {
+	if !taken.Immutable || !proveNumPy() {
+		return cpython.ByMethod
+	}
+	o := cpython.TakeNumPyBuffer(x)
+	if !o.Exists() {
+		return cpython.ByMethod
+	}
+	defer o.Release()
+	a, _ := cpython.TensorOf(o)
+	b, _ := cpython.TensorOf(taken.Tensor)
+	r, s := a.Record(), b.Record()
+	if r.Address() == s.Address() && r.DType == s.DType && slices.Equal(r.Dims(), s.Dims()) && slices.Equal(r.Steps(), s.Steps()) {
+		return cpython.ByBuffer
+	}
+	return cpython.ByMethod
 }
 
 // keywordsOf says what we want in __dlpack__'s words; the values are new.

@@ -109,6 +109,7 @@ PyObject *gd_plan_type(int i);
 void gd_numpy_enable(PyTypeObject *type, void **table);
 void gd_numpy_learn(PyObject *x, DLDataType dtype, bool padded);
 PyObject *gd_numpy_take(PyObject *x);
+PyObject *gd_numpy_take_buffer(PyObject *x, PyObject *dtype_name);
 PyObject *gd_numpy_make(gd_tensor *x);
 bool gd_numpy_is_type(const PyTypeObject *type);
 

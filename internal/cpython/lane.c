@@ -5,7 +5,8 @@
 #include "core.h"
 
 static PyObject *str_requires_grad, *str_is_conj, *str_is_neg;
-static PyObject *str_dlpack, *no_arguments, *versioned_keyword; /* __dlpack__(max_version=(1, 3)) */
+static PyObject *str_dlpack, *str_dtype;
+static PyObject *no_arguments, *versioned_keyword; /* __dlpack__(max_version=(1, 3)) */
 static PyObject *str_stream, *str_max_version, *str_dl_device, *str_copy;
 
 /* gd_lane_exec interns the names that the lanes look up.
@@ -16,7 +17,7 @@ static PyObject *str_stream, *str_max_version, *str_dl_device, *str_copy;
 int gd_lane_exec(void) {
   struct { PyObject **where; const char *name; } names[] = {
       {&str_requires_grad, "requires_grad"}, {&str_is_conj, "is_conj"}, {&str_is_neg, "is_neg"}, {&str_stream, "stream"},
-      {&str_max_version, "max_version"}, {&str_dl_device, "dl_device"}, {&str_copy, "copy"}, {&str_dlpack, "__dlpack__"}};
+      {&str_max_version, "max_version"}, {&str_dl_device, "dl_device"}, {&str_copy, "copy"}, {&str_dlpack, "__dlpack__"}, {&str_dtype, "dtype"}};
   if (versioned_keyword != NULL) return 0;
   for (size_t i = 0; i < sizeof names / sizeof *names; i++)
     if ((*names[i].where = PyUnicode_InternFromString(names[i].name)) == NULL) return -1;
@@ -145,6 +146,10 @@ PyObject *gd_lane_from_dlpack(PyObject *module, PyObject *const *args, Py_ssize_
     switch (plan == NULL ? 0 : plan->road) {
       case GD_BY_TABLE: tensor = take_by_table(x, plan); break;
       case GD_BY_NUMPY: tensor = gd_numpy_take(x); break;
+      case GD_BY_BUFFER:
+        if ((tensor = gd_numpy_take_buffer(x, str_dtype)) != NULL) return tensor;
+        PyErr_Clear(); /* a dtype that buffers cannot say, or memory elsewhere */
+        /* fall through */
       case GD_BY_METHOD:
         tensor = take_by_method(x, plan);
         if (tensor == NULL && PyErr_Occurred() != NULL && !PyErr_ExceptionMatches(PyExc_TypeError)) return NULL;

@@ -78,6 +78,32 @@ PyObject *gd_numpy_take(PyObject *x) {
   return tensor;
 }
 
+/* gd_numpy_take_buffer makes a read-only Tensor over the buffer of x, an object whose dtype attribute is one of NumPy's
+   own dtypes: it needs no format then. jax's arrays are such objects, and their __dlpack__ is slow Python.
+   C because: (c).
+   GIL: held.
+   Owns: the result is the caller's; NULL if x has no such buffer, with or without an exception.
+   Threads: any with the GIL. */
+PyObject *gd_numpy_take_buffer(PyObject *x, PyObject *dtype_name) {
+  PyObject *descr = array_type == NULL ? NULL : PyObject_GetAttr(x, dtype_name);
+  if (descr == NULL) return NULL;
+  int n = ((numpy_dtype *)descr)->type_num;
+  Py_DecRef(descr); /* x has it still */
+  if (n < 0 || n >= TYPE_NUMBERS || learned[n].dtype.bits == 0 || learned[n].padded) return NULL;
+  Py_buffer *view;
+  gd_storage *storage = gd_storage_of_buffer(x, PyBUF_STRIDES, &view);
+  if (storage == NULL) return NULL;
+  int64_t strides[DLPACK_MAX_NDIM], itemsize = gd_item_bits(learned[n].dtype, 0) / 8;
+  PyObject *tensor = NULL;
+  if (view->ndim <= DLPACK_MAX_NDIM && view->itemsize == itemsize) {
+    for (int i = 0; i < view->ndim; i++) strides[i] = view->strides[i] / itemsize; /* XLA's layouts have whole ones */
+    DLTensor t = {view->buf, {kDLCPU, 0}, view->ndim, learned[n].dtype, view->shape, strides, 0};
+    tensor = gd_tensor_new(&t, DLPACK_READ_ONLY, storage);
+  }
+  if (tensor == NULL) gd_storage_release(storage);
+  return tensor;
+}
+
 /* gd_numpy_make makes an array over the memory of x; x becomes its base. Not writeable if x is read-only.
    C because: (c).
    GIL: held.

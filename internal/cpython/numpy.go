@@ -57,6 +57,22 @@ func TakeNumPy(x Object) Object {
 	return Object{t}
 }
 
+// TakeNumPyBuffer makes a read-only Tensor over the buffer of x, whose dtype attribute is a dtype of NumPy; the zero
+// Object if the lane cannot.
+//
+// GIL: held.
+// Owns: the result is new, and holds x's buffer.
+// Threads: any with the GIL.
+func TakeNumPyBuffer(x Object) Object {
+	name := textObject("dtype")
+	defer name.Release()
+	t := C.gd_numpy_take_buffer(x.p, name.p)
+	if t == nil {
+		ClearError()
+	}
+	return Object{t}
+}
+
 // MakeNumPy makes an array over the memory of t, by the lane; the zero Object without an error if the lane is off or the
 // memory is elsewhere.
 //

@@ -85,7 +85,7 @@ type Plan struct {
 	Road      Road
 	Table     Table // ByTable
 	Guarded   bool  // ByTable: ask each object whether it requires grad, or is a lazy conjugate or negative (R65)
-	Immutable bool  // ByMethod: legacy capsules are read-only (R44)
+	Immutable bool  // ByMethod, ByBuffer: legacy capsules are read-only (R44)
 }
 
 // Road is a way to take an object's memory.
@@ -96,6 +96,7 @@ const (
 	ByTable  Road = C.GD_BY_TABLE  // the type's exchange table
 	ByMethod Road = C.GD_BY_METHOD // __dlpack__(max_version=...)
 	ByNumPy  Road = C.GD_BY_NUMPY  // the array struct
+	ByBuffer Road = C.GD_BY_BUFFER // a read-only buffer, else __dlpack__
 )
 
 // SetPlan lets the lanes exchange objects of exactly this type.

@@ -8,7 +8,7 @@ from ._core import Tensor
 
 
 def samples() -> list[Any]:
-    """C order, negative and gapped strides, Fortran order, 0-d, empty, broadcast, read-only, misaligned."""
+    """C order, negative and gapped strides, Fortran order, 0-d, empty, broadcast, read-only, misaligned; every dtype."""
     base = np.arange(24, dtype=np.int16).reshape(2, 3, 4)
     frozen = np.ones(5, np.complex64)
     frozen.flags.writeable = False
@@ -22,6 +22,7 @@ def samples() -> list[Any]:
         np.broadcast_to(np.float32(1), (2, 3)),
         frozen,
         misaligned,
+        *(np.ones(2, code) for code in "?bBhHiIlLqQefdFD"),
     ]
 
 
