@@ -110,7 +110,11 @@ func parseDevice(pair cpython.Object) (*dlpack.Device, error) {
 		return nil, err
 	}
 	id, _, err := items[1].Int64()
-	return &dlpack.Device{Type: dlpack.DeviceType(typ), ID: int32(id)}, err
+	d := dlpack.Device{Type: dlpack.DeviceType(typ), ID: int32(id)}
+	if err == nil && (int64(d.Type) != typ || int64(d.ID) != id) {
+		err = dlpack.Errorf(dlpack.KindBuffer, "__dlpack__() argument 'dl_device': there is no device %s", pair.Repr())
+	}
+	return &d, err
 }
 
 // ParseCopy reads a copy argument: None or nothing, True, False.
@@ -157,15 +161,18 @@ func Export(t cpython.Tensor, r Request) (cpython.Object, error) {
 // fitsLegacy refuses what a legacy capsule cannot say (R23).
 func fitsLegacy(t cpython.Tensor) error {
 	switch {
-	case t.ReadOnly():
-		return dlpack.Errorf(dlpack.KindBuffer, "the tensor is read-only, which a legacy DLPack capsule cannot say; ask with max_version=(1, 0) or copy=True")
 	case t.Padded():
 		return dlpack.Errorf(dlpack.KindBuffer, "the lanes of %s are padded to bytes, which a legacy DLPack capsule cannot say; ask with max_version=(1, 0)", t.Record().DType)
+	case t.ReadOnly():
+		return dlpack.Errorf(dlpack.KindBuffer, "the tensor is read-only, which a legacy DLPack capsule cannot say; ask with max_version=(1, 0) or copy=True")
 	}
 	return nil
 }
 
 func exportCopy(t cpython.Tensor, r Request) (cpython.Object, error) {
+	if !r.Versioned && t.Padded() {
+		return cpython.Object{}, fitsLegacy(t)
+	}
 	if r.Device != nil && r.Device.Type != dlpack.CPU && *r.Device != t.Record().Device {
 		return cpython.Object{}, dlpack.Errorf(dlpack.KindBuffer, "cannot copy from %s to %s: want 'cpu'", t.Record().Device, *r.Device)
 	}

@@ -43,7 +43,7 @@ func makeByTable(t cpython.Tensor, typ cpython.Object, table cpython.Table) (cpy
 	torch := guarded(typ)
 	switch {
 	case t.ReadOnly():
-		return cpython.Object{}, dlpack.Errorf(dlpack.KindBuffer, "the tensor is read-only, and %s would be writable; use .copy()", typ.Name())
+		return cpython.Object{}, readOnly(typ)
 	case torch && negative(t.Record().Steps()):
 		return cpython.Object{}, dlpack.Errorf(dlpack.KindBuffer, "%s has no negative strides, got %v; use .contiguous()", typ.Name(), t.Record().Steps())
 	}
@@ -51,8 +51,14 @@ func makeByTable(t cpython.Tensor, typ cpython.Object, table cpython.Table) (cpy
 	if err != nil {
 		return made, refused(t, typ)
 	}
-	cpython.SetPlan(typ, cpython.Plan{Road: cpython.ByTable, Table: table, Guarded: torch})
+	if made.Type() == typ { // the table of a base class may make objects of that
+		cpython.SetPlan(typ, cpython.Plan{Road: cpython.ByTable, Table: table, Guarded: torch})
+	}
 	return made, nil
+}
+
+func readOnly(typ cpython.Object) error {
+	return dlpack.Errorf(dlpack.KindBuffer, "the tensor is read-only, and %s would be writable; use .copy()", typ.Name())
 }
 
 func negative(strides []int64) bool {
@@ -96,6 +102,9 @@ func makeByFunction(t cpython.Tensor, typ cpython.Object) (cpython.Object, error
 		return function, dlpack.Errorf(dlpack.KindType, "to() argument 'like': want an array type, an array or a device, got %s", typ.Name())
 	}
 	defer function.Release()
+	if t.ReadOnly() && module != "numpy" { // numpy honours the flag; nobody else is known to
+		return cpython.Object{}, readOnly(typ)
+	}
 	made, err := function.Call([]cpython.Object{t.Object()})
 	if err != nil {
 		return made, refused(t, typ)

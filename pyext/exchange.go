@@ -83,14 +83,18 @@ func asArray(c *cpython.Call) (cpython.Object, error) {
 		return o, err
 	}
 	d, err := parseDType(args[1], "asarray")
-	if t, _ := cpython.TensorOf(o); err == nil && t.Record().DType != d {
-		err = argument(dlpack.KindValue, "asarray", "dtype", "want %s, but the memory holds %s", d, t.Record().DType)
+	t, _ := cpython.TensorOf(o)
+	if err == nil && t.Record().DType == d {
+		return o, nil
+	}
+	defer o.Release()
+	if err == nil && copying == capsule.CopyNever {
+		err = argument(dlpack.KindBuffer, "asarray", "dtype", "converting %s to %s needs a copy, and copy=False", t.Record().DType, d)
 	}
 	if err != nil {
-		o.Release()
 		return cpython.Object{}, err
 	}
-	return o, nil
+	return asType(t, d)
 }
 
 // sharing makes a tensor over the memory of any object that shares some.
@@ -99,15 +103,15 @@ func sharing(obj cpython.Object, copying capsule.Copying) (cpython.Object, error
 		m.Release()
 		return exchange.Import(obj, exchange.Request{Copy: copying})
 	}
-	interfaceDict := obj.Find("__array_interface__")
-	defer interfaceDict.Release()
+	described := obj.Type().Find("__array_interface__") // not on a class, which has only the attribute's descriptor
+	defer described.Release()
 	var o cpython.Object
 	var err error
 	switch {
 	case obj.HasBuffer():
 		o, err = fromBuffer(obj)
-	case interfaceDict.Exists():
-		o, err = fromInterface(obj, interfaceDict)
+	case described.Exists():
+		o, err = fromInterface(obj)
 	default:
 		return cpython.Object{}, argument(dlpack.KindType, "asarray", "obj", "want a tensor, a DLPack capsule, or an object with the buffer protocol or __array_interface__, got %s", obj.Type().Name())
 	}

@@ -14,7 +14,8 @@ func init() {
 
 // selection is the view that an index selects, built up key by key.
 type selection struct {
-	shape, strides []int64 // of the tensor: the axes that no key has used yet
+	axes           int     // of the tensor
+	shape, strides []int64 // its axes that no key has used yet
 	start          int64   // element offset of the view
 	to, steps      []int64 // of the view so far
 }
@@ -31,7 +32,7 @@ func subscript(t cpython.Tensor, key cpython.Object) (cpython.Object, error) {
 	}
 	defer cpython.ReleaseAll(keys)
 	rec := t.Record()
-	s := selection{shape: rec.Dims(), strides: rec.Steps()}
+	s := selection{axes: int(rec.NDim), shape: rec.Dims(), strides: rec.Steps()}
 	if err := s.selectAll(keys); err != nil {
 		return cpython.Object{}, err
 	}
@@ -118,7 +119,7 @@ func (s *selection) pick(key cpython.Object) error {
 	if !key.IsIndex() || key.IsBool() {
 		return dlpack.Errorf(dlpack.KindType, "want an int, a slice, None, ... or a tuple of them as an index, got %s", key.Type().Name())
 	}
-	axis := len(s.to)
+	axis := s.axes - len(s.shape)
 	n, step := s.next()
 	i, fits, err := key.Int64()
 	if err != nil {

@@ -53,7 +53,12 @@ func arrayInterface(c *cpython.Call) (cpython.Object, error) {
 }
 
 // fromInterface makes a tensor over the memory that obj's array interface, a dict, describes.
-func fromInterface(obj, dict cpython.Object) (cpython.Object, error) {
+func fromInterface(obj cpython.Object) (cpython.Object, error) {
+	dict, err := obj.Attr("__array_interface__")
+	if err != nil {
+		return dict, err
+	}
+	defer dict.Release()
 	o, err := readInterface(obj, dict)
 	if err != nil {
 		return o, dlpack.Wrap(err, obj.Type().Name()+".__array_interface__")

@@ -30,11 +30,7 @@ func init() {
 		d, ok, err := exchange.DTypeOf(c.Arg(0))
 		return equality(ok, err == nil && d == c.Self.DType())
 	})
-	cpython.Handle(cpython.OpDeviceCompare, func(c *cpython.Call) (cpython.Object, error) {
-		d, ok, err := deviceOf(c.Arg(0))
-		cpython.ClearError() // a tuple of other things is just not equal
-		return equality(ok || err != nil, err == nil && d == c.Self.Device())
-	})
+	cpython.Handle(cpython.OpDeviceCompare, compareDevice)
 	cpython.Handle(cpython.OpDTypeReduce, func(c *cpython.Call) (cpython.Object, error) {
 		return byName(c.Self, c.Self.DType().String())
 	})
@@ -46,6 +42,20 @@ func init() {
 // dtypeOfKey reads the number under which C caches what belongs to a dtype.
 func dtypeOfKey(key uint64) dlpack.DType {
 	return dlpack.DType{Code: dlpack.Code(key), Bits: uint8(key >> 8), Lanes: uint16(key >> 16)}
+}
+
+// compareDevice compares a Device with another library's, or with its very name: what is equal must have the same hash,
+// so "cuda" and DLPack's pairs are not.
+func compareDevice(c *cpython.Call) (cpython.Object, error) {
+	other := c.Arg(0)
+	switch {
+	case other.IsText():
+		return cpython.Bool(other.Str() == c.Self.Device().String()), nil
+	case other.IsTuple():
+		return cpython.NotImplemented(), nil
+	}
+	d, ok, err := deviceOf(other)
+	return equality(ok, err == nil && d == c.Self.Device())
 }
 
 // equality answers a comparison; what is comparable at all is the other side's to say otherwise.

@@ -27,7 +27,7 @@ func parseInt(o cpython.Object, function, name string) (int64, error) {
 
 // parseInts reads a sequence of whole numbers, or a single one.
 func parseInts(o cpython.Object, function, name string) ([]int64, error) {
-	if o.IsIndex() {
+	if o.IsIndex() && !o.IsSequence() { // an array has both
 		v, err := parseInt(o, function, name)
 		return []int64{v}, err
 	}

@@ -6,7 +6,8 @@
 //     encoding.
 //   - Elements of any DLPack type as a [Scalar]: [Load], [Store], [Fill], [Copy], [Values], [Text]. They know
 //     vectors (lanes), packed types and any strides.
-//   - Typed views, for loops in Go: [View] gives an [Of], [MutView] a [Mut].
+//   - Typed views, for loops in Go: [View] gives an [Of], [MutView] a [Mut]. [FromSlice] and [FromStrided] view Go memory,
+//     [FromPointer] any other, and a [Record] turns a view into a DLPack tensor. None of this takes heap memory.
 //
 // The views check everything once and cost nothing after that:
 //
@@ -20,6 +21,10 @@
 //		}
 //	}
 //
-// Nothing here owns memory: a tensor must outlive its views. Functions may be called from many goroutines, as long as
+// Nothing here owns memory. A view of Go memory keeps it alive; memory from elsewhere must outlive its views, or they
+// hold its owner (Hold). Memory that the host cannot reach has views of its own kind, [DeviceOf] and [DeviceMut], without
+// elements to read.
+//
+// Functions may be called from many goroutines, as long as
 // none writes what another reads; elements of packed types share bytes with their neighbours.
 package tensor

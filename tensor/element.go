@@ -90,10 +90,14 @@ func (s Scalar) lane(i int) Scalar {
 func reachable(tensors ...*dlpack.Tensor) error {
 	for _, t := range tensors {
 		if !t.Device.Type.HostReadable() {
-			return dlpack.Errorf(dlpack.KindBuffer, "want memory that the host can reach, got a tensor on %v", t.Device)
+			return unreachable(t.Device)
 		}
 	}
 	return nil
+}
+
+func unreachable(d dlpack.Device) error {
+	return dlpack.Errorf(dlpack.KindBuffer, "want memory that the host can reach, got a tensor on %v", d)
 }
 
 // formats has the small float formats by their type code.

@@ -2,6 +2,7 @@ package tensor_test
 
 import (
 	"fmt"
+	"runtime"
 	"unsafe"
 
 	"godlpack/dlpack"
@@ -61,4 +62,71 @@ func ExampleView() {
 	_, err := tensor.View[float32](record(unsafe.Pointer(&data[0]), dlpack.Int32, []int64{2}))
 	fmt.Println(err)
 	// Output: TypeError: want a tensor of float32, got int32
+}
+
+func ExampleFromSlice() {
+	data := [...]float32{1, 2, 3, 4, 5, 6}
+	x, err := tensor.FromSlice(data[:], 2, 3)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	record := x.Record() // shape and strides live here
+	t := record.Tensor()
+	fmt.Println(t.DType, t.Device, t.Dims(), t.Steps())
+	_, err = tensor.FromSlice(data[:], 4, 2)
+	fmt.Println(err)
+	// Output:
+	// float32 cpu [2 3] [3 1]
+	// ValueError: shape [4 2]: want 6 elements, as the slice has, got 8
+}
+
+func ExampleFromStrided() {
+	data := []int32{1, 2, 3, 4, 5, 6}
+	backwards, err := tensor.FromStrided(data, 5, []int64{2, 3}, []int64{-3, -1})
+	fmt.Println(backwards.At(0, 0), backwards.At(1, 2), err)
+	_, err = tensor.FromStrided(data, 4, []int64{2, 3}, []int64{-3, -1})
+	fmt.Println(err)
+	// Output:
+	// 6 1 <nil>
+	// ValueError: shape [2 3] with strides [-3 -1]: want elements of a slice of 6, got -1 to 4
+}
+
+func ExampleFromPointer() {
+	memory := [...][4]float32{{1, 2, 3, 4}, {5, 6, 7, 8}} // stands for what cudaMallocManaged gave
+	device := dlpack.Device{Type: dlpack.CUDAManaged}
+	x, err := tensor.FromPointer[[4]float32](unsafe.Pointer(&memory), device, []int64{2}, nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	host, err := x.Host()
+	fmt.Println(host.At(1), err)
+	record := x.Record()
+	t := record.Tensor()
+	fmt.Println(t.DType, t.Device)
+	// Output:
+	// [5 6 7 8] <nil>
+	// float32x4 cuda_managed
+}
+
+func ExampleRecord_Pin() {
+	x, err := tensor.FromSlice([]float64{1, 2}, 2)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	var p runtime.Pinner
+	defer p.Unpin()
+	record := x.Record()
+	t := record.Pin(&p) // may go to C until Unpin
+	fmt.Println(t.DType, t.Dims())
+	// Output: float64 [2]
+}
+
+func ExampleDeviceView() {
+	data := []int32{1, 2, 3, 4}
+	_, err := tensor.DeviceView[int32](record(unsafe.Pointer(&data[0]), dlpack.Int32, []int64{2, 2}), tensor.On(dlpack.CUDA))
+	fmt.Println(err)
+	// Output: BufferError: want a tensor on cuda, got one on cpu
 }

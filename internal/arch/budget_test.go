@@ -15,13 +15,13 @@ const (
 	goForEachC = 4    // Go lines, tests included, for each of them
 )
 
-// mayHoldC are the folders of the product that may hold C; the tests may compile what they like.
+// mayHoldC are the folders of the product that may hold C; tests and benchmarks may compile what they like.
 var mayHoldC = []string{"internal/cpython", "library"}
 
 func TestBudgetOfC(t *testing.T) {
 	var c, golang int
 	for _, name := range sources(t, ".c", ".h") {
-		if strings.HasPrefix(name, "tests/") {
+		if strings.HasPrefix(name, "tests/") || strings.HasPrefix(name, "bench/") {
 			continue
 		}
 		if !slices.Contains(mayHoldC, path.Dir(name)) {

@@ -33,6 +33,7 @@ const (
 	OpTensorCopy         Op = C.GD_OP_tensor_copy
 	OpTensorContiguous   Op = C.GD_OP_tensor_contiguous
 	OpTensorIsContiguous Op = C.GD_OP_tensor_is_contiguous
+	OpTensorAsType       Op = C.GD_OP_tensor_astype
 	OpTensorReshape      Op = C.GD_OP_tensor_reshape
 	OpTensorPermute      Op = C.GD_OP_tensor_permute
 	OpTensorItem         Op = C.GD_OP_tensor_item

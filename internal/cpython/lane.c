@@ -168,8 +168,12 @@ static PyObject *make_by_table(const gd_tensor *x, const gd_plan *plan) {
   if (x->flags & DLPACK_READ_ONLY) return NULL; /* no table's importer honours the flag (R61) */
   DLManagedTensorVersioned *m = gd_export_versioned(x, 0);
   if (m == NULL) return NULL;
-  if (plan->api->managed_tensor_to_py_object_no_sync(m, &made) == 0 && made != NULL) return made;
-  m->deleter(m); /* R56 */
+  if (plan->api->managed_tensor_to_py_object_no_sync(m, &made) != 0 || made == NULL) {
+    m->deleter(m); /* R56 */
+    return NULL;
+  }
+  if (Py_TYPE(made) == plan->type) return made;
+  Py_DecRef(made); /* of a base class, whose table it is: Go knows whether that will do */
   return NULL;
 }
 

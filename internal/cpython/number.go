@@ -5,6 +5,7 @@ package cpython
 import "C"
 
 import (
+	"math"
 	"unsafe"
 )
 
@@ -62,7 +63,8 @@ func Bool(v bool) Object {
 	return Object{C.PyBool_FromLong(n)}
 }
 
-// Int64 reads a whole number (int, or anything with __index__); fits is false if it is beyond 64 bits.
+// Int64 reads a whole number (int, or anything with __index__). fits is false if it is beyond 64 bits; v is the nearest
+// number that is not, then.
 //
 // GIL: held.
 // Owns: nothing passes.
@@ -78,7 +80,13 @@ func (o Object) Int64() (v int64, fits bool, err error) {
 	if n == -1 && overflow == 0 && C.PyErr_Occurred() != nil {
 		return 0, false, ErrRaised
 	}
-	return int64(n), overflow == 0, nil
+	switch {
+	case overflow > 0:
+		return math.MaxInt64, false, nil
+	case overflow < 0:
+		return math.MinInt64, false, nil
+	}
+	return int64(n), true, nil
 }
 
 // Uint64 reads a whole number from 0 to 2^64-1; fits is false for others.

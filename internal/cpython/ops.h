@@ -23,7 +23,7 @@
     "asarray(obj, /, *, dtype=None, copy=None)\n--\n\n" \
     "A tensor over obj's memory: a tensor of any DLPack library, a DLPack capsule, or an object with the buffer\n" \
     "protocol (bytes, bytearray, memoryview, array.array, mmap). Memory that must not be written gives a\n" \
-    "read-only tensor. copy: True always copies, False never does, None only if it must.\n" \
+    "read-only tensor. dtype: convert to this one. copy: True always copies, False never does, None only if it must.\n" \
     "Raises BufferError if the memory cannot be shared as asked, TypeError for an object that has none.") \
   M(module, get_build_info, "get_build_info", \
     "get_build_info()\n--\n\n" \
@@ -52,6 +52,11 @@
   M(tensor, permute, "permute", \
     "permute($self, /, *axes)\n--\n\n" \
     "A view with the axes in another order. Raises ValueError unless axes are a permutation of all axes.") \
+  M(tensor, astype, "astype", \
+    "astype($self, dtype, /)\n--\n\n" \
+    "A C-contiguous copy with the elements converted to dtype, as numpy and ml_dtypes convert them: docs/dtypes.md has\n" \
+    "the rules for rounding, overflow and NaN. Raises TypeError for types that are no numbers, ValueError if the\n" \
+    "lanes differ.") \
   M(tensor, item, "item", \
     "item($self, /)\n--\n\nThe only element, as a Python number. Raises ValueError if there is not exactly one.") \
   M(tensor, reduce_ex, "__reduce_ex__", \
@@ -110,6 +115,6 @@ enum gd_op {
 #define GD_DOC_DEVICE \
   "Device(x, /, id=0)\n--\n\n" \
   "Where memory is: a DeviceType and a number. x: a name such as 'cpu' or 'cuda:1', or a DeviceType. Equal to its\n" \
-  "name and to DLPack's pair (type, id). Raises ValueError for an unknown device, TypeError for what is none."
+  "name. Raises ValueError for an unknown device, TypeError for what is none."
 
 #endif

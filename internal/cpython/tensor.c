@@ -42,6 +42,8 @@ static bool plain_dtype(DLDataType d) {
 }
 
 enum { FIRST_PAGE = 4096 }; /* no address lies below: such a number is an error, and would stop Go */
+#define FAR ((int64_t)1 << 56) /* elements of at most 16 bytes that are farther apart are not plain; 64 such sums fit */
+#define ADDRESSES ((uintptr_t)1 << 62)
 
 /* gd_is_plain is true for a record that needs no second look: R39-R42 hold, and so does everything that
    dlpack.Tensor.Validate would check. False means only that Go must look.
@@ -53,14 +55,18 @@ bool gd_is_plain(const DLTensor *t) {
   if ((uint32_t)t->ndim > DLPACK_MAX_NDIM || !plain_dtype(t->dtype)) return false;
   if (t->device.device_type != kDLCPU && t->device.device_type != kDLCUDA) return false;
   if (t->ndim > 0 && ((uintptr_t)t->shape < FIRST_PAGE || (uintptr_t)t->strides < FIRST_PAGE)) return false;
-  int64_t count = 1, reach = 0, span;
+  int64_t count = 1, below = 0, above = 0, span; /* how far elements reach, in elements */
   for (int i = 0; i < t->ndim; i++) {
     int64_t n = t->shape[i], step = t->strides[i];
     if (n < 0 || __builtin_mul_overflow(count, n, &count)) return false;
-    if (n > 1 && (__builtin_mul_overflow(n - 1, step < 0 ? -step : step, &span) || __builtin_add_overflow(reach, span, &reach)))
-      return false;
+    if (n > 1 && (__builtin_mul_overflow(n - 1, step, &span) || span < -FAR || span > FAR)) return false;
+    if (n > 1) *(span < 0 ? &below : &above) += span;
   }
-  return count == 0 || ((uintptr_t)t->data >= FIRST_PAGE && reach < INT64_MAX / 16 - 1 && count < INT64_MAX / 16);
+  if (count == 0) return true;
+  uintptr_t size = t->dtype.bits / 8, start = (uintptr_t)t->data;
+  if (start < FIRST_PAGE || start > ADDRESSES || t->byte_offset > ADDRESSES || count > FAR) return false;
+  start += t->byte_offset;
+  return above <= FAR && below >= -FAR && (uintptr_t)-below * size <= start && start + (uintptr_t)(above + 1) * size <= ADDRESSES;
 }
 
 /* ---- Tensor ---- */

@@ -1,0 +1,42 @@
+package pyext
+
+import (
+	"godlpack/dlpack"
+	"godlpack/internal/cpython"
+	"godlpack/tensor"
+)
+
+var signAsType = cpython.Sign("astype(dtype, /)")
+
+func init() {
+	cpython.Handle(cpython.OpTensorAsType, func(c *cpython.Call) (cpython.Object, error) {
+		args, err := signAsType.Bind(c)
+		if err != nil {
+			return cpython.Object{}, err
+		}
+		d, err := parseDType(args[0], "astype")
+		if err != nil {
+			return cpython.Object{}, err
+		}
+		return asType(c.Tensor(), d)
+	})
+}
+
+// asType returns a C-contiguous copy of t whose elements are converted to d; sub-byte types stay padded if t is.
+func asType(t cpython.Tensor, d dlpack.DType) (cpython.Object, error) {
+	if err := readable(t); err != nil {
+		return cpython.Object{}, err
+	}
+	rec, padded := t.Record(), t.Padded() && d.SubByte()
+	o, err := cpython.NewTensor(d, rec.Dims(), padded, false)
+	if err != nil {
+		return o, err
+	}
+	to, _ := cpython.TensorOf(o)
+	cpython.Unlocked(t.Bytes()+to.Bytes(), func() { err = tensor.Convert(to.Record(), rec, padded, t.Padded()) })
+	if err != nil {
+		o.Release()
+		return cpython.Object{}, dlpack.Wrap(err, "astype()")
+	}
+	return o, nil
+}

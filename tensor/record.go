@@ -1,0 +1,103 @@
+package tensor
+
+import (
+	"runtime"
+	"unsafe"
+
+	"godlpack/dlpack"
+)
+
+// inlineAxes is how many axes a Record has room for.
+const inlineAxes = 8
+
+// Record is what a view becomes for others: all of a dlpack.Tensor, with shape and strides of its own. It needs no heap
+// memory up to 8 axes. A copy of a Record is as good as the first, and each has its own numbers.
+//
+// The zero Record has no type and no device: nobody takes it (Tensor.Validate).
+type Record struct {
+	data    unsafe.Pointer
+	device  dlpack.Device
+	ndim    int32
+	dtype   dlpack.DType
+	flags   dlpack.Flags
+	shape   [inlineAxes]int64
+	strides [inlineAxes]int64
+	more    []int64 // shape, then strides, if the arrays are too small
+	owner   any     // only kept
+}
+
+// Record returns the record of v, with the flag ReadOnly.
+func (v Of[T]) Record() Record { return v.record(dlpack.ReadOnly) }
+
+// Record returns the record of v.
+func (v Mut[T]) Record() Record { return v.record(0) }
+
+// Record returns the record of v, with the flag ReadOnly.
+func (v DeviceOf[T]) Record() Record { return v.record(dlpack.ReadOnly) }
+
+// Record returns the record of v.
+func (v DeviceMut[T]) Record() Record { return v.record(0) }
+
+func (v span[T]) record(flags dlpack.Flags) Record {
+	r := Record{
+		data: v.start, device: v.device, ndim: int32(len(v.shape)), dtype: DTypeOf[T](),
+		flags: flags | storage[T](), owner: v.owner,
+	}
+	shape, strides := r.shape[:], r.strides[:]
+	if len(v.shape) > inlineAxes {
+		r.more = make([]int64, 2*len(v.shape))
+		shape, strides = r.more[:len(v.shape)], r.more[len(v.shape):]
+	}
+	copy(shape, v.shape)
+	if v.strides == nil {
+		dlpack.CompactStrides(strides, v.shape)
+	} else {
+		copy(strides, v.strides)
+	}
+	return r
+}
+
+// Tensor returns a DLTensor that borrows shape and strides from r: it is good for as long as r, which a Go pointer to
+// either keeps alive. Where only C has the DLTensor, keep r alive yourself (runtime.KeepAlive), or use Pin.
+//
+// Data points to the first element, NULL if there is none (R15); ByteOffset is 0; strides are always given, but for
+// NULL at no axes (R14). A DLTensor cannot say that it is read-only: Flags can.
+func (r *Record) Tensor() dlpack.Tensor {
+	t := dlpack.Tensor{Data: r.data, Device: r.device, NDim: r.ndim, DType: r.dtype}
+	switch {
+	case r.more != nil:
+		t.Shape, t.Strides = &r.more[0], &r.more[r.ndim]
+	case r.ndim > 0:
+		t.Shape, t.Strides = &r.shape[0], &r.strides[0]
+	}
+	return t
+}
+
+// Flags returns the flags that belong beside the tensor: ReadOnly for views that are, SubbytePadded where each lane
+// below a byte has a byte of its own.
+func (r *Record) Flags() dlpack.Flags { return r.flags }
+
+// Versioned returns the tensor with its flags, as of the current version. Nobody owns it yet: ManagerCtx and Deleter
+// are for whoever exports it.
+func (r *Record) Versioned() dlpack.ManagedTensorVersioned {
+	return dlpack.ManagedTensorVersioned{Version: dlpack.Current, Flags: r.flags, Tensor: r.Tensor()}
+}
+
+// Pin returns a DLTensor that C may have: it, the shape, the strides and the elements stay where they are, and alive,
+// until p.Unpin. That is cgo's rule: C may get a pointer to Go memory in which there are Go pointers only if these are
+// pinned, and may keep it no longer than that. Memory that is not Go's is left as it is. The tensor is on the heap.
+//
+//	var p runtime.Pinner
+//	defer p.Unpin()
+//	C.consume((*C.DLTensor)(unsafe.Pointer(r.Pin(&p))))
+func (r *Record) Pin(p *runtime.Pinner) *dlpack.Tensor {
+	t := new(dlpack.Tensor)
+	*t = r.Tensor()
+	p.Pin(t)
+	for _, pointer := range [...]unsafe.Pointer{t.Data, unsafe.Pointer(t.Shape), unsafe.Pointer(t.Strides)} {
+		if pointer != nil {
+			p.Pin(pointer)
+		}
+	}
+	return t
+}

@@ -1,0 +1,123 @@
+package tensor
+
+import (
+	"slices"
+
+	"godlpack/dlpack"
+)
+
+// Option is something that is asked of a tensor, or known about it, beside its type.
+type Option struct {
+	kind  optionKind
+	value uint64
+}
+
+type optionKind uint8
+
+const (
+	optionLayout optionKind = iota
+	optionNDim
+	optionDevice
+	optionFlags
+)
+
+// A layout is what the strides shall be.
+type layout uint64
+
+const (
+	anyLayout layout = iota
+	rowMajor
+	columnMajor
+	ascending
+)
+
+// The layouts that a view can ask for. Without one, any strides will do. Strides of axes with extent 1, and all strides
+// of an empty tensor, are free.
+var (
+	RowMajor    = Option{optionLayout, uint64(rowMajor)}    // compact, the last axis is the fastest; Slice works
+	ColumnMajor = Option{optionLayout, uint64(columnMajor)} // compact, the first axis is the fastest
+	Ascending   = Option{optionLayout, uint64(ascending)}   // all strides above 0: nothing reversed, nothing broadcast
+)
+
+// NDim asks for n axes.
+func NDim(n int) Option { return Option{optionNDim, uint64(n)} }
+
+// On asks for memory of that type of device.
+func On(d dlpack.DeviceType) Option { return Option{optionDevice, uint64(d)} }
+
+// Flagged says what the flags beside the tensor are: those of its ManagedTensorVersioned. Without them it is taken for
+// writable, and lanes below a byte for packed.
+func Flagged(f dlpack.Flags) Option { return Option{optionFlags, uint64(f)} }
+
+// A request is all options together.
+type request struct {
+	ndim   int // any if below 0
+	layout layout
+	device dlpack.DeviceType // any if 0
+	flags  dlpack.Flags
+}
+
+func newRequest(options []Option) request {
+	r := request{ndim: -1}
+	for _, o := range options {
+		switch o.kind {
+		case optionLayout:
+			r.layout = layout(o.value)
+		case optionNDim:
+			r.ndim = int(o.value)
+		case optionDevice:
+			r.device = dlpack.DeviceType(o.value)
+		case optionFlags:
+			r.flags = dlpack.Flags(o.value)
+		}
+	}
+	return r
+}
+
+// writable refuses what is known to be read-only.
+func (r request) writable() error {
+	if r.flags.Has(dlpack.ReadOnly) {
+		return dlpack.Errorf(dlpack.KindBuffer, "want a tensor that may be written, got a read-only one")
+	}
+	return nil
+}
+
+// check holds a valid tensor against the request.
+func (r request) check(t *dlpack.Tensor) error {
+	switch {
+	case r.device != 0 && r.device != t.Device.Type:
+		return dlpack.Errorf(dlpack.KindBuffer, "want a tensor on %v, got one on %v", r.device, t.Device)
+	case r.ndim >= 0 && r.ndim != int(t.NDim):
+		return dlpack.Errorf(dlpack.KindValue, "want %d axes, got shape %v", r.ndim, slices.Clone(t.Dims()))
+	case !r.layout.matches(t.Dims(), t.Steps()):
+		return dlpack.Errorf(dlpack.KindBuffer, "want %v strides, got %v for shape %v",
+			r.layout, slices.Clone(t.Steps()), slices.Clone(t.Dims()))
+	}
+	return nil
+}
+
+func (l layout) matches(shape, strides []int64) bool {
+	switch l {
+	case rowMajor:
+		return dlpack.IsContiguous(shape, strides, 'C')
+	case columnMajor:
+		return dlpack.IsContiguous(shape, strides, 'F')
+	case ascending:
+		return ascends(shape, strides)
+	}
+	return true
+}
+
+func ascends(shape, strides []int64) bool {
+	for i, step := range strides {
+		if step <= 0 && shape[i] > 1 {
+			return slices.Contains(shape, 0)
+		}
+	}
+	return true
+}
+
+// String names the layout for error texts.
+func (l layout) String() string {
+	return [...]string{"any", "row-major", "column-major", "positive"}[l]
+}
