@@ -1,0 +1,209 @@
+"""What is timed: every consumer with every producer's tensor, Tensor's own ways out, attributes, and table slots."""
+
+from __future__ import annotations
+
+import ctypes
+import importlib
+import os
+import warnings
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import native
+from clock import Case, python_loop
+
+SHAPE = (2, 3, 4)  # of float32, in every case
+OURS, TVM, NANOBIND, TORCH, NUMPY, JAX = "godlpack", "tvm-ffi", "nanobind", "torch", "numpy", "jax"
+LIBRARIES = (OURS, TVM, NANOBIND, TORCH, NUMPY, JAX)
+FLOOR = "floor"
+
+OVERHEADS = "overhead"
+SLOTS = {
+    "dltensor_from_py": "slots_view",
+    "managed_from_py + deleter": "slots_take",
+    "to_py": "slots_make",
+    "to_py + free": "slots_make_free",
+    "allocator + deleter": "slots_allocate",
+    "current_work_stream": "slots_stream",
+}
+
+
+Libraries = dict[str, ModuleType]
+"""Those that are there, by name."""
+
+MODULES = {OURS: "godlpack", TVM: "tvm_ffi", TORCH: "torch", NUMPY: "numpy", JAX: "jax.dlpack"}
+
+
+def load_libraries(folder: Path, absent: dict[str, str], names: Iterable[str] = LIBRARIES) -> Libraries:
+    """Imports the named libraries, compiling nanobind's into folder; absent learns why one is missing."""
+    os.environ.setdefault("JAX_PLATFORMS", "cpu")
+    found = {}
+    for name in names:
+        try:
+            found[name] = native.nanobind(folder) if name == NANOBIND else importlib.import_module(MODULES[name])
+        except (ImportError, native.AbsentError) as error:
+            absent[name] = str(error)
+    return found
+
+
+def tensors(lib: Libraries) -> dict[str, Any]:
+    """A tensor of each library that is there. godlpack's, tvm-ffi's and nanobind's are views of torch's memory, which is
+    aligned as jax wants it; so is numpy's."""
+    x: dict[str, Any] = {}
+    if TORCH in lib:
+        x[TORCH] = lib[TORCH].arange(24.0, dtype=lib[TORCH].float32).reshape(SHAPE)
+    if NUMPY in lib:
+        x[NUMPY] = aligned_array(lib[NUMPY])
+    if JAX in lib:
+        x[JAX] = importlib.import_module("jax.numpy").arange(24.0, dtype="float32").reshape(SHAPE).block_until_ready()
+    x[OURS] = lib[OURS].from_dlpack(x[TORCH]) if TORCH in x else lib[OURS].full(SHAPE, 1.0)
+    if TVM in lib:
+        x[TVM] = lib[TVM].from_dlpack(x[OURS])
+    if NANOBIND in lib:
+        x[NANOBIND] = lib[NANOBIND].tensor(x[OURS])
+    return {name: x[name] for name in LIBRARIES if name in x}
+
+
+def aligned_array(numpy: ModuleType) -> Any:
+    memory = numpy.zeros(24 + 16, "float32")
+    start = -memory.ctypes.data % 64 // 4
+    return memory[start : start + 24].reshape(SHAPE)
+
+
+@dataclass
+class Plan:
+    """All cases, and what could not be measured and why."""
+
+    lib: Libraries
+    calls: ModuleType
+    slots: Path
+    absent: dict[str, str] = field(default_factory=dict)
+    cases: list[Case] = field(default_factory=list)
+    x: dict[str, Any] = field(default_factory=dict)
+
+    def add(self, row: str, column: str, statement: str, overhead: str, **names: Any) -> None:
+        """Adds a case if it works at all."""
+        run = python_loop(statement, **names)
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                run(1)
+        except Exception as error:
+            self.absent[f"{row}, {column}"] = f"{type(error).__name__}: {str(error).splitlines()[0]}"
+        else:
+            self.cases.append(Case(row, column, run, self.overhead(overhead)))
+
+    def overhead(self, name: str) -> Case:
+        return next(case for case in self.cases if (case.row, case.column) == (OVERHEADS, name))
+
+
+def plan(lib: Libraries, calls: ModuleType, slots: Path, absent: dict[str, str]) -> Plan:
+    p = Plan(lib, calls, slots, absent, x=tensors(lib))
+    add_overheads(p)
+    add_exchanges(p)
+    add_ways_out(p)
+    add_methods(p)
+    add_attributes(p)
+    add_slots(p)
+    return p
+
+
+def add_overheads(p: Plan) -> None:
+    """A C function, method and attribute that do nothing, used as each case uses its own."""
+    x, empty = p.x[OURS], p.calls.Empty()
+    calls = {
+        "f(x)": python_loop("f(x)", f=p.calls.nothing, x=x),
+        "o.m(x)": python_loop("o.method(x)", o=empty, x=x),
+        "o.m()": python_loop("o.method_without_arguments()", o=empty),
+        "o.a": python_loop("o.attribute", o=empty),
+        "C": slot_run(p.slots, "slots_nothing", 0, None),
+    }
+    p.cases += [Case(OVERHEADS, name, run) for name, run in calls.items()]
+
+
+def consumers(lib: Libraries) -> dict[str, Callable[[Any], Any]]:
+    """Each library's from_dlpack, by how it is called in the tables."""
+    calls = {
+        "godlpack.from_dlpack(x)": (OURS, "from_dlpack"),
+        "tvm_ffi.from_dlpack(x)": (TVM, "from_dlpack"),
+        "nanobind: f(ndarray)": (NANOBIND, "take"),
+        "torch.from_dlpack(x)": (TORCH, "from_dlpack"),
+        "numpy.from_dlpack(x)": (NUMPY, "from_dlpack"),
+        "jax.dlpack.from_dlpack(x)": (JAX, "from_dlpack"),
+    }
+    return {call: getattr(lib[name], function) for call, (name, function) in calls.items() if name in lib}
+
+
+def add_exchanges(p: Plan) -> None:
+    """Rows are the consumers, columns whose tensor x is."""
+    for row, consume in consumers(p.lib).items():
+        for producer, x in p.x.items():
+            p.add(row, producer, "f(x)", "f(x)", f=consume, x=x)
+    if TORCH in p.lib:
+        p.calls.use(p.lib[TORCH].Tensor.__dlpack_c_exchange_api__)
+        p.add(FLOOR, TORCH, "f(x)", "f(x)", f=p.calls.floor, x=p.x[TORCH])
+
+
+def add_ways_out(p: Plan) -> None:
+    """Rows are the wanted framework, columns who makes an object of it out of a tensor of its own."""
+    t = p.x[OURS]
+    kinds = {NUMPY: ("numpy", "ndarray"), TORCH: ("torch", "Tensor"), JAX: ("jax", "Array")}
+    for name, (module, kind) in kinds.items():
+        if name in p.lib:
+            wanted = getattr(importlib.import_module(module), kind)
+            p.add(f"to {name}", OURS, "t.to(kind)", "o.m(x)", t=t, kind=wanted)
+    for name in {NUMPY, TORCH} & p.lib.keys() if NANOBIND in p.lib else ():
+        p.add(f"to {name}", NANOBIND, "f(x)", "f(x)", f=getattr(p.lib[NANOBIND], f"to_{name}"), x=t)
+    if {NUMPY, TORCH} <= p.lib.keys():
+        p.add(f"to {NUMPY}", TORCH, "x.numpy()", "o.m()", x=p.x[TORCH])
+        p.add(f"to {TORCH}", NUMPY, "f(x)", "f(x)", f=p.lib[TORCH].from_numpy, x=p.x[NUMPY])
+
+
+def add_methods(p: Plan) -> None:
+    for producer, x in p.x.items():
+        p.add("x.__dlpack__()", producer, "x.__dlpack__()", "o.m()", x=x)
+
+
+def add_attributes(p: Plan) -> None:
+    for name in ("shape", "dtype", "device", "data_ptr"):
+        p.add(f"x.{name}", OURS, f"x.{name}", "o.a", x=p.x[OURS])
+        if TORCH in p.x and name == "data_ptr":
+            p.add("x.data_ptr", TORCH, "x.data_ptr()", "o.m()", x=p.x[TORCH])
+        elif TORCH in p.x:
+            p.add(f"x.{name}", TORCH, f"x.{name}", "o.a", x=p.x[TORCH])
+        if TVM in p.x and name != "data_ptr":
+            p.add(f"x.{name}", TVM, f"x.{name}", "o.a", x=p.x[TVM])
+
+
+def add_slots(p: Plan) -> None:
+    overhead = p.overhead("C")
+    for name in (OURS, TORCH):
+        table = table_of(p.lib[name].Tensor) if name in p.lib else 0
+        for row, function in SLOTS.items() if table else ():
+            p.cases.append(Case(row, name, slot_run(p.slots, function, table, p.x[name]), overhead))
+
+
+def table_of(kind: type) -> int:
+    """The address of a type's exchange table."""
+    pointer = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)
+    get = pointer(("PyCapsule_GetPointer", ctypes.pythonapi))
+    return get(kind.__dlpack_c_exchange_api__, b"dlpack_exchange_api")
+
+
+def slot_run(
+    library: Path, function: str, table: int, x: Any, loader: type[ctypes.CDLL] = ctypes.PyDLL
+) -> Callable[[int], int]:
+    """Calls a slot number times, in C. PyDLL keeps the GIL meanwhile, CDLL gives it up."""
+    f = loader(str(library))[function]
+    f.argtypes, f.restype = (ctypes.c_void_p, ctypes.py_object, ctypes.c_int64), ctypes.c_int64
+
+    def run(number: int) -> int:
+        taken: int = f(table, x, number)
+        if taken < 0:
+            raise RuntimeError(f"{function}: the slot failed")
+        return taken
+
+    return run

@@ -1,0 +1,105 @@
+"""What an exchange costs, godlpack and its peers side by side in one process.
+
+Prints the figures as Markdown, and writes them to docs/benchmarks.md with a picture. `tox -e bench` runs it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+import cases
+import clock
+import ladder
+import machine
+import native
+import picture
+import report
+import scale
+import startup
+
+PAGE = Path(__file__).parents[1] / "docs" / "benchmarks.md"
+START = time.monotonic()
+
+
+def say(text: str) -> None:
+    print(f"[{time.monotonic() - START:5.1f} s] {text}", file=sys.stderr, flush=True)
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument(
+        "--quick", action="store_true", help="under 40 s: shows that all of it runs; its figures are rough"
+    )
+    parser.add_argument("--no-write", action="store_true", help="only print")
+    parser.add_argument("--out", type=Path, default=PAGE, help="the page to write; the picture goes beside it as .svg")
+    return parser.parse_args()
+
+
+def prepare(folder: Path) -> cases.Plan:
+    """Compiles the bench's own C and C++, and loads the libraries."""
+    absent: dict[str, str] = {}
+    say("compiling the bench's C")
+    calls, slots = native.calls(folder), native.slots(folder)
+    say("loading the libraries; compiling nanobind's")
+    plan = cases.plan(cases.load_libraries(folder, absent), calls, slots, absent)
+    ladder.add_cases(plan, folder)
+    return plan
+
+
+def time_all(plan: cases.Plan, rounds: int) -> list[str]:
+    """Times every case; returns the facts about the machine that ran them."""
+    say(f"timing {len(plan.cases)} cases")
+    before = machine.Work.until_now()
+    clock.measure(plan.cases, rounds, say=say)
+    return machine.describe(machine.Work.until_now() - before, plan.cases)
+
+
+def write(page: Path, text: str) -> None:
+    page.write_text(text)
+    say(f"wrote {page}")
+
+
+def draw(measured: list[clock.Case], page: Path, absent: dict[str, str]) -> str:
+    """The picture's file name; empty without matplotlib."""
+    target = page.with_suffix(".svg")
+    try:
+        picture.draw(measured, target)
+    except ImportError as error:
+        absent["the picture"] = str(error)
+        return ""
+    say(f"wrote {target} ({target.stat().st_size / 1000:.0f} KB)")
+    return target.name
+
+
+def main() -> int:
+    options = arguments()
+    machine.pin()  # before the libraries look how many cores there are
+    rounds = 8 if options.quick else 1500
+    with TemporaryDirectory(prefix="godlpack-bench-") as name:
+        try:
+            plan = prepare(Path(name))
+        except native.AbsentError as error:
+            say(str(error))
+            return 1
+        facts = time_all(plan, rounds)
+        say("import godlpack, in fresh processes")
+        started = startup.measure(3 if options.quick else 25)
+        effort = scale.QUICK if options.quick else scale.FULL
+        scaled = report.scaling(scale.sections(plan.lib, effort, plan.calls.nothing, plan.slots, say))
+    shown = "" if options.no_write else draw(plan.cases, options.out, plan.absent)
+    parts = report.results(plan.cases, started), scaled, report.absent(plan.absent)
+    text = report.page(facts, shown, report.method(plan.cases, rounds), *parts)
+    print(text)
+    if not options.no_write:
+        write(options.out, text)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

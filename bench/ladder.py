@@ -1,0 +1,80 @@
+"""Where the time of from_dlpack(torch tensor) goes: each rung of a ladder of C functions does one thing more.
+
+`python -P bench/ladder.py` shows this table alone.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+import native
+from cases import OURS, TORCH, Plan
+from clock import Case, ns
+
+ROW = "rung"
+STEPS = {
+    "take": "torch makes a managed tensor; its deleter frees it",
+    "guard": "the guard: read requires_grad",
+    "object": "make and free an object that holds it (so far: the floor)",
+    "planned": "find the plan of the exact type",
+    "check": "check the version and the record",
+    "shape": "a Tensor instead: bigger, with its own shape and strides",
+    "storage": "storage, shared with views and exports; the scoreboard",
+}
+HEADERS = ["step", "ns", "so far", "share"]
+
+
+def add_cases(p: Plan, folder: Path) -> None:
+    """The rungs, to be timed with everything else."""
+    if TORCH not in p.lib:
+        return
+    try:
+        rungs = native.ladder(folder)
+    except (native.AbsentError, ImportError) as error:
+        p.absent["the ladder"] = str(error)
+        return
+    rungs.plan(p.lib[TORCH].Tensor, p.lib[TORCH].Tensor.__dlpack_c_exchange_api__)
+    for name in STEPS:
+        p.add(ROW, name, "f(x)", "f(x)", f=getattr(rungs, name), x=p.x[TORCH])
+
+
+def rows(cases: dict[tuple[str, str], Case]) -> list[list[str]]:
+    """One row a step: what it adds, the sum so far, and its share of the whole; empty without the ladder."""
+    whole = cases.get(("godlpack.from_dlpack(x)", TORCH))
+    if whole is None or any((ROW, name) not in cases for name in STEPS):
+        return []
+    found, below = [], 0.0
+    for name, text in STEPS.items():
+        net = cases[ROW, name].net
+        found.append([text, ns(net - below), ns(net), f"{(net - below) / whole.net:.0%}"])
+        below = net
+    rest = whole.net - below
+    found.append(["the rest of godlpack.from_dlpack", ns(rest), ns(whole.net), f"{rest / whole.net:.0%}"])
+    return found
+
+
+def main() -> None:
+    import cases
+    import clock
+    import machine
+    import report
+
+    machine.pin()
+    with TemporaryDirectory(prefix="godlpack-bench-") as name:
+        folder = Path(name)
+        p = cases.Plan(cases.load_libraries(folder, {}, (OURS, TORCH)), native.calls(folder), native.slots(folder))
+        p.x = cases.tensors(p.lib)
+        cases.add_overheads(p)
+        p.add("godlpack.from_dlpack(x)", TORCH, "f(x)", "f(x)", f=p.lib[OURS].from_dlpack, x=p.x[TORCH])
+        add_cases(p, folder)
+        clock.measure(p.cases, 1000)
+        print(report.table(HEADERS, rows({(case.row, case.column): case for case in p.cases})))
+        print(*(f"{what}: {why}" for what, why in p.absent.items()), sep="\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,100 @@
+"""The bench's own C and C++: compiled into a temporary folder, then loaded."""
+
+from __future__ import annotations
+
+import importlib.machinery
+import importlib.util
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+import sysconfig
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from types import ModuleType
+
+import machine
+
+BENCH = Path(__file__).parent
+CPYTHON = BENCH.parent / "internal" / "cpython"
+"""The C of the product, and the header that declares Python."""
+SHARED = ["-fPIC", "-fvisibility=hidden", f"-I{CPYTHON}"]
+OPTIMIZED = ["-O2"]  # as cgo compiles the product
+
+
+class AbsentError(Exception):
+    """Something is not here to be measured; the message says what, and why."""
+
+
+def compiler(variable: str, default: str) -> list[str]:
+    command = shlex.split(os.environ.get(variable, default))
+    if not command or not shutil.which(command[0]):
+        raise AbsentError(f"no compiler: {variable} is not set, and {default} is not on PATH")
+    return command
+
+
+def compile_into(output: Path, command: list[str], *sources: Path) -> Path:
+    """Compiles the sources at the same time, on all cores, and links them."""
+    objects = [output.with_name(f"{output.stem}-{source.name}.o") for source in sources]
+    steps = [[*command, "-c", "-o", str(o), str(source)] for o, source in zip(objects, sources, strict=True)]
+    with machine.all_cores(), ThreadPoolExecutor() as pool:
+        list(pool.map(execute, steps))
+    execute([*command, "-shared", "-o", str(output), *map(str, objects)])
+    return output
+
+
+def execute(command: list[str]) -> None:
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode != 0:
+        first = next((line for line in done.stderr.splitlines() if "error" in line), done.stderr[-300:])
+        raise AbsentError(f"{Path(command[-1]).name} does not compile: {first}")
+
+
+def compile_c(folder: Path, name: str, *sources: Path) -> Path:
+    return compile_into(folder / f"{name}.so", [*compiler("CC", "cc"), *OPTIMIZED, *SHARED], *sources)
+
+
+def load_module(name: str, path: Path, dlopen_flags: int = os.RTLD_NOW) -> ModuleType:
+    """Imports an extension module from any path."""
+    loader = importlib.machinery.ExtensionFileLoader(name, str(path))
+    spec = importlib.util.spec_from_file_location(name, path, loader=loader)
+    flags = sys.getdlopenflags()
+    sys.setdlopenflags(dlopen_flags)
+    try:
+        module = importlib.util.module_from_spec(spec)
+        loader.exec_module(module)
+    finally:
+        sys.setdlopenflags(flags)
+    return module
+
+
+def calls(folder: Path) -> ModuleType:
+    """bench_calls: callables that do nothing, and the floor."""
+    return load_module("bench_calls", compile_c(folder, "bench_calls", BENCH / "calls.c"))
+
+
+def slots(folder: Path) -> Path:
+    """The library that calls the slots of exchange tables."""
+    return compile_c(folder, "slots", BENCH / "slots.c")
+
+
+def ladder(folder: Path) -> ModuleType:
+    """bench_ladder: rungs made of the product's own C, all of it but what only stands at the door to Go."""
+    product = [source for source in sorted(CPYTHON.glob("*.c")) if source.name != "module.c"]
+    path = compile_c(folder, "bench_ladder", BENCH / "ladder.c", *product)
+    return load_module("bench_ladder", path, os.RTLD_LAZY)  # what enters Go is missing, and never called
+
+
+def nanobind(folder: Path) -> ModuleType:
+    """The nanobind peer, with nanobind itself compiled in."""
+    try:
+        import nanobind as library
+    except ImportError as error:
+        raise AbsentError(f"nanobind is not installed ({error})") from None
+    include, source = Path(library.include_dir()), Path(library.source_dir())
+    flags = ["-std=c++17", "-O3", "-DNDEBUG", "-DNB_COMPACT_ASSERTIONS", "-fno-strict-aliasing"]
+    folders = [sysconfig.get_path("include"), include, source, source.parent / "ext" / "robin_map" / "include"]
+    command = [*compiler("CXX", "c++"), *flags, *SHARED, *(f"-I{path}" for path in folders)]
+    path = compile_into(folder / "nanobind_peer.so", command, BENCH / "nanobind_peer.cpp", source / "nb_combined.cpp")
+    return load_module("nanobind_peer", path)

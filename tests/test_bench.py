@@ -1,0 +1,25 @@
+"""The benchmarks run: every section is printed. What they measure is no matter of a test."""
+
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+BENCH = Path(__file__).parents[1] / "bench" / "exchange.py"
+
+pytestmark = [
+    pytest.mark.skipif(sys.version_info[:2] != (3, 11), reason="slow, so only on the oldest Python"),
+    pytest.mark.skipif(not shutil.which(shlex.split(os.environ.get("CC", "cc"))[0]), reason="needs a C compiler"),
+]
+
+
+def test_bench_prints_its_tables(torch, np):
+    command = [sys.executable, "-P", str(BENCH), "--quick", "--no-write"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    for row in ("| from_dlpack(torch tensor) ", "| slot: to_py ", "| the rest of godlpack.from_dlpack ", "| 10,000 "):
+        assert row in done.stdout
