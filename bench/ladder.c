@@ -54,7 +54,7 @@ static bool needs_no_grad(PyObject *x) {
 
 static PyObject *finish(DLManagedTensorVersioned *m, enum step top) {
   PyObject *made;
-  if (top >= STORAGE) return gd_adopt(m);
+  if (top >= STORAGE) return gd_adopt(m, m->flags);
   if (top == OBJECT || top == PLAN || top == CHECK) return hold(m);
   if (top == SHAPE) {
     made = gd_tensor_new(&m->dl_tensor, m->flags, NULL);

@@ -23,7 +23,7 @@ STEPS = {
     "planned": "find the plan of the exact type",
     "check": "check the version and the record",
     "shape": "a Tensor instead: bigger, with its own shape and strides",
-    "storage": "storage, shared with views and exports; the scoreboard",
+    "storage": "the tensor keeps the managed tensor; the scoreboard",
 }
 HEADERS = ["step", "ns", "so far", "share"]
 

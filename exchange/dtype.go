@@ -51,7 +51,10 @@ func foreignName(o cpython.Object) string {
 		}
 		name := o.Find("name")
 		defer name.Release()
-		return name.Str()
+		if text := name.Str(); text != "float128" { // the C compiler's long double, whatever that is
+			return text
+		}
+		return o.Str() + " (long double)"
 	}
 	return ""
 }

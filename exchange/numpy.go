@@ -141,6 +141,9 @@ func NumPyDType(d dlpack.DType, padded bool) (cpython.Object, error) {
 	if d.SubByte() && !padded {
 		return cpython.Object{}, dlpack.Errorf(dlpack.KindBuffer, "numpy has no packed %s", d)
 	}
+	if d == dlpack.Float128 { // numpy's is the C compiler's long double
+		return cpython.Object{}, dlpack.Errorf(dlpack.KindBuffer, "numpy has no IEEE float128")
+	}
 	name, err := cpython.Text(d.String())
 	if err != nil {
 		return name, err

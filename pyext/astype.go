@@ -14,6 +14,9 @@ func init() {
 		if err != nil {
 			return cpython.Object{}, err
 		}
+		if args[0].IsNone() {
+			return cpython.Object{}, argument(dlpack.KindType, "astype", "dtype", "want a DType, its name or another library's dtype, got None")
+		}
 		d, err := parseDType(args[0], "astype")
 		if err != nil {
 			return cpython.Object{}, err

@@ -45,7 +45,7 @@ func dtypeOfKey(key uint64) dlpack.DType {
 }
 
 // compareDevice compares a Device with another library's, or with its very name: what is equal must have the same hash,
-// so "cuda" and DLPack's pairs are not.
+// so "cuda" and DLPack's pairs are not equal to Device("cuda:0").
 func compareDevice(c *cpython.Call) (cpython.Object, error) {
 	other := c.Arg(0)
 	switch {

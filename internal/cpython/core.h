@@ -22,13 +22,16 @@ struct gd_storage {
   void (*release)(gd_storage *self); /* gives back what is held and frees self; any thread, no GIL */
 };
 
-/* A scoreboard for leak tests: each pair is equal when everything was given back. */
+/* A scoreboard for leak tests: each pair is equal when everything was given back. What happens under the GIL is
+   counted without atomic operations, which cost as much as the rest of an exchange. */
+typedef struct { int64_t held; _Atomic int64_t unheld; } gd_count;
 typedef struct {
-  _Atomic int64_t storages_made, storages_freed; /* storages of any kind */
-  _Atomic int64_t exports_made, exports_deleted; /* managed tensors handed to others */
-  _Atomic int64_t imports_taken, imports_deleted; /* managed tensors taken from others */
+  gd_count storages_made, storages_freed; /* storages of any kind */
+  gd_count exports_made, exports_deleted; /* managed tensors handed to others */
+  gd_count imports_taken, imports_deleted; /* managed tensors taken from others */
 } gd_scoreboard;
 extern gd_scoreboard gd_score;
+static inline void gd_tally(gd_count *c) { atomic_fetch_add_explicit(&c->unheld, 1, memory_order_relaxed); }
 
 void *gd_storage_block(size_t nbytes, bool zero, gd_storage **out);
 gd_storage *gd_storage_of_versioned(DLManagedTensorVersioned *m);
@@ -44,7 +47,8 @@ void gd_storage_abandon(gd_storage *s);
 typedef struct {
   PyObject_HEAD
   PyObject *weakrefs;
-  gd_storage *storage;
+  gd_storage *storage;            /* shared with views and exports; NULL if there is nothing to hold, or: */
+  DLManagedTensorVersioned *sole; /* held by this tensor alone, until it is shared */
   uint64_t flags; /* DLPack's: read-only, padded */
   DLTensor t;     /* shape and strides point into dims */
   int64_t dims[];
@@ -55,7 +59,7 @@ extern PyTypeObject *gd_tensor_type, *gd_dtype_type, *gd_device_type;
 PyObject *gd_tensor_new(const DLTensor *t, uint64_t flags, gd_storage *stolen);
 PyObject *gd_tensor_make(uintptr_t data, DLDataType dtype, int32_t ndim, int64_t *shape, int64_t *strides, uint64_t flags,
                          gd_storage *storage);
-PyObject *gd_tensor_view(const gd_tensor *x, int64_t offset, DLDataType dtype, int32_t ndim, int64_t *shape, int64_t *strides,
+PyObject *gd_tensor_view(gd_tensor *x, int64_t offset, DLDataType dtype, int32_t ndim, int64_t *shape, int64_t *strides,
                          uint64_t flags);
 bool gd_is_plain(const DLTensor *t);
 PyObject *gd_tuple_of(const int64_t *v, int n);
@@ -82,9 +86,10 @@ PyObject *gd_device_object(DLDevice d);
 /* ---- exchange ---- */
 
 extern const DLPackExchangeAPI gd_exchange_api;
-DLManagedTensorVersioned *gd_export_versioned(const gd_tensor *x, uint64_t extra_flags);
-PyObject *gd_adopt(DLManagedTensorVersioned *m);
-PyObject *gd_capsule(const gd_tensor *x, bool versioned, uint64_t extra_flags);
+DLManagedTensorVersioned *gd_export_versioned(gd_tensor *x, uint64_t extra_flags);
+PyObject *gd_adopt(DLManagedTensorVersioned *m, uint64_t flags);
+bool gd_tensor_share(gd_tensor *x, gd_storage **out);
+PyObject *gd_capsule(gd_tensor *x, bool versioned, uint64_t extra_flags);
 
 int gd_table_take(const DLPackExchangeAPI *api, PyObject *x, DLManagedTensorVersioned **out);
 int gd_table_make(const DLPackExchangeAPI *api, DLManagedTensorVersioned *m, PyObject **out);
@@ -117,6 +122,7 @@ bool gd_is_finalizing(void);
 
 /* ---- the door: the one way into Go ---- */
 
+bool gd_may_enter(void);
 PyObject *gd_enter(int op, PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames);
 
 /* Methods of the hot path, in C; each falls through to gd_enter for anything out of the ordinary. */

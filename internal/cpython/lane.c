@@ -97,7 +97,7 @@ static PyObject *take_by_table(PyObject *x, const gd_plan *plan) {
   if (plan->api->managed_tensor_from_py_object_no_sync(x, &m) != 0 || m == NULL) return NULL;
   if (m->version.major == DLPACK_MAJOR) {
     bool plain = gd_is_plain(&m->dl_tensor) && (!plan->guarded || torch_says_plain(x, &m->dl_tensor));
-    PyObject *tensor = plain ? gd_adopt(m) : NULL;
+    PyObject *tensor = plain ? gd_adopt(m, m->flags) : NULL;
     if (tensor != NULL) return tensor;
   }
   if (m->deleter != NULL) m->deleter(m);
@@ -110,7 +110,7 @@ static PyObject *take_capsule(PyObject *capsule, bool immutable) {
     DLManagedTensorVersioned *m = PyCapsule_GetPointer(capsule, "dltensor_versioned");
     if (m->version.major != DLPACK_MAJOR || !gd_is_plain(&m->dl_tensor)) return NULL;
     if (PyCapsule_SetName(capsule, "used_dltensor_versioned") != 0) return NULL;
-    PyObject *tensor = gd_adopt(m);
+    PyObject *tensor = gd_adopt(m, m->flags);
     if (tensor == NULL) gd_managed_delete(m, NULL);
     return tensor;
   }
@@ -163,7 +163,7 @@ PyObject *gd_lane_from_dlpack(PyObject *module, PyObject *const *args, Py_ssize_
 
 /* ---- Tensor.to ---- */
 
-static PyObject *make_by_table(const gd_tensor *x, const gd_plan *plan) {
+static PyObject *make_by_table(gd_tensor *x, const gd_plan *plan) {
   void *made = NULL;
   if (x->flags & DLPACK_READ_ONLY) return NULL; /* no table's importer honours the flag (R61) */
   DLManagedTensorVersioned *m = gd_export_versioned(x, 0);
@@ -221,7 +221,7 @@ static int usual_version(PyObject *const *values, PyObject *kwnames) {
    Owns: the result is the caller's; on failure NULL with an exception set, and nothing is held.
    Threads: any with the GIL. */
 PyObject *gd_lane_dlpack(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
-  const gd_tensor *x = (gd_tensor *)self;
+  gd_tensor *x = (gd_tensor *)self;
   int version = nargs == 0 ? usual_version(args, kwnames) : -1;
   bool says_less = version == 0 && (x->flags & (DLPACK_READ_ONLY | DLPACK_SUBBYTE_PADDED)); /* R23 */
   if (version < 0 || says_less || x->t.device.device_type != kDLCPU)

@@ -79,13 +79,11 @@ func (m Managed) Flags() dlpack.Flags {
 }
 
 // Record returns the tensor's record, in place; only to be read once Version is known to be compatible (R34).
-func (m Managed) Record() *dlpack.Tensor { return (*dlpack.Tensor)(unsafe.Pointer(m.record())) }
-
-func (m Managed) record() *C.DLTensor {
+func (m Managed) Record() *dlpack.Tensor {
 	if m.versioned == nil {
-		return &m.legacy.dl_tensor
+		return (*dlpack.Tensor)(unsafe.Pointer(&m.legacy.dl_tensor))
 	}
-	return &m.versioned.dl_tensor
+	return (*dlpack.Tensor)(unsafe.Pointer(&m.versioned.dl_tensor))
 }
 
 // Delete calls the deleter, if there is one.
@@ -101,16 +99,14 @@ func (m Managed) Delete() { C.gd_managed_delete(m.versioned, m.legacy) }
 // Owns: takes the managed tensor on success; on error it is still the caller's. The result is new.
 // Threads: any with the GIL.
 func (m Managed) Adopt(flags dlpack.Flags) (Object, error) {
-	var storage *C.gd_storage
 	if m.versioned != nil {
-		storage = C.gd_storage_of_versioned(m.versioned)
-	} else {
-		storage = C.gd_storage_of_legacy(m.legacy)
+		return raisedIfNil(C.gd_adopt(m.versioned, C.uint64_t(flags)))
 	}
+	storage := C.gd_storage_of_legacy(m.legacy)
 	if storage == nil {
 		return Object{}, dlpack.Errorf(dlpack.KindMemory, "godlpack: no memory for a tensor")
 	}
-	o, err := raisedIfNil(C.gd_tensor_new(m.record(), C.uint64_t(flags), storage))
+	o, err := raisedIfNil(C.gd_tensor_new(&m.legacy.dl_tensor, C.uint64_t(flags), storage))
 	if err != nil {
 		C.gd_storage_abandon(storage)
 	}

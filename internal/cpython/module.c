@@ -12,16 +12,26 @@ static volatile bool forked; /* this process is a child whose parent had the Go 
 
 static void after_fork(void) { forked = true; }
 
+/* gd_may_enter says whether there is a Go runtime to enter; false with RuntimeError set in a forked child, where Go's
+   threads are missing.
+   C because: (c).
+   GIL: held.
+   Owns: nothing passes.
+   Threads: any with the GIL. */
+bool gd_may_enter(void) {
+  if (!forked) return true;
+  PyErr_SetString(PyExc_RuntimeError, "godlpack: this process was made by fork(), and the Go runtime does not survive that; "
+                                      "start workers by 'spawn' or 'forkserver' (exchange that needs no Go still works)");
+  return false;
+}
+
 /* gd_enter hands a call to Go: operation op on self with the arguments of CPython's fast calling convention.
    C because: (b).
    GIL: held, and held again on return.
    Owns: the result is the caller's; NULL with an exception set on failure.
-   Threads: any with the GIL; not in a forked child, where Go's threads are missing: RuntimeError. */
+   Threads: any with the GIL. */
 PyObject *gd_enter(int op, PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
-  if (forked)
-    return PyErr_Format(PyExc_RuntimeError, "godlpack: this process was made by fork(), and the Go runtime does not survive that; "
-                                            "start workers by 'spawn' or 'forkserver' (exchange that needs no Go still works)");
-  return godlpackEnter(op, self, (PyObject **)args, nargs, kwnames);
+  return gd_may_enter() ? godlpackEnter(op, self, (PyObject **)args, nargs, kwnames) : NULL;
 }
 
 /* gd_is_finalizing tells whether the interpreter is on its way out. Python 3.13 made the question public;

@@ -114,7 +114,7 @@ enum gd_op {
   "other libraries that says the same. Raises ValueError for an unknown name, TypeError for what is no dtype."
 #define GD_DOC_DEVICE \
   "Device(x, /, id=0)\n--\n\n" \
-  "Where memory is: a DeviceType and a number. x: a name such as 'cpu' or 'cuda:1', or a DeviceType. Equal to its\n" \
+  "Where memory is: a DeviceType and a number. x: a name such as 'cpu' or 'cuda:1', a DeviceType, or DLPack's pair. Equal to its\n" \
   "name. Raises ValueError for an unknown device, TypeError for what is none."
 
 #endif

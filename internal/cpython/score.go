@@ -13,13 +13,15 @@ type Scoreboard struct {
 
 // Score reads the scoreboard.
 //
-// GIL: not needed.
+// GIL: held.
 // Owns: nothing passes.
-// Threads: any.
+// Threads: any with the GIL.
 func Score() Scoreboard {
 	s := &C.gd_score
 	return Scoreboard{
-		int64(s.storages_made), int64(s.storages_freed), int64(s.exports_made), int64(s.exports_deleted),
-		int64(s.imports_taken), int64(s.imports_deleted),
+		total(&s.storages_made), total(&s.storages_freed), total(&s.exports_made), total(&s.exports_deleted),
+		total(&s.imports_taken), total(&s.imports_deleted),
 	}
 }
+
+func total(c *C.gd_count) int64 { return int64(c.held) + int64(c.unheld) }

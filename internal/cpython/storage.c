@@ -18,11 +18,11 @@ gd_scoreboard gd_score;
 static gd_storage *track(gd_storage *s, void (*release)(gd_storage *)) {
   atomic_init(&s->refs, 1);
   s->release = release;
-  atomic_fetch_add_explicit(&gd_score.storages_made, 1, memory_order_relaxed);
+  gd_tally(&gd_score.storages_made);
   return s;
 }
 
-static void untrack(void) { atomic_fetch_add_explicit(&gd_score.storages_freed, 1, memory_order_relaxed); }
+static void untrack(void) { gd_tally(&gd_score.storages_freed); }
 
 /* gd_storage_retain adds a holder.
    C because: (c).
@@ -40,8 +40,9 @@ gd_storage *gd_storage_retain(gd_storage *s) {
    Owns: takes the caller's reference.
    Threads: any. */
 void gd_storage_release(gd_storage *s) {
-  if (s == NULL || atomic_fetch_sub_explicit(&s->refs, 1, memory_order_release) != 1) return;
-  atomic_thread_fence(memory_order_acquire);
+  if (s == NULL) return;
+  /* The only holder need not count down. */
+  if (atomic_load_explicit(&s->refs, memory_order_acquire) != 1 && atomic_fetch_sub_explicit(&s->refs, 1, memory_order_acq_rel) != 1) return;
   s->release(s);
 }
 
@@ -106,7 +107,7 @@ typedef struct {
 } foreign;
 
 static void foreign_taken_back(gd_storage *s) {
-  atomic_fetch_add_explicit(&gd_score.imports_deleted, 1, memory_order_relaxed);
+  gd_tally(&gd_score.imports_deleted);
   untrack();
   free(s);
 }
@@ -127,11 +128,11 @@ static foreign *foreign_new(void (*release)(gd_storage *)) {
   foreign *f = malloc(sizeof *f);
   if (f == NULL) return NULL;
   track(&f->base, release);
-  atomic_fetch_add_explicit(&gd_score.imports_taken, 1, memory_order_relaxed);
   return f;
 }
 
-/* gd_storage_of_versioned holds a managed tensor and calls its deleter once, at the end (R36).
+/* gd_storage_of_versioned holds a managed tensor and calls its deleter once, at the end (R36). It was counted when it
+   was taken.
    C because: (c).
    GIL: not needed.
    Owns: takes m; on failure (NULL) m is still the caller's.
@@ -145,24 +146,24 @@ gd_storage *gd_storage_of_versioned(DLManagedTensorVersioned *m) {
 
 /* gd_storage_of_legacy is gd_storage_of_versioned for the record of DLPack 0.x.
    C because: (c).
-   GIL: not needed.
+   GIL: held.
    Owns: takes m; on failure (NULL) m is still the caller's.
    Threads: any. */
 gd_storage *gd_storage_of_legacy(DLManagedTensor *m) {
   foreign *f = foreign_new(legacy_release);
   if (f == NULL) return NULL;
   f->m.legacy = m;
+  gd_score.imports_taken.held++;
   return &f->base;
 }
 
-/* gd_storage_abandon undoes gd_storage_of_versioned and gd_storage_of_legacy: the managed tensor is the
-   caller's again, its deleter not called.
+/* gd_storage_abandon undoes gd_storage_of_legacy: the managed tensor is the caller's again, its deleter not called.
    C because: (c).
    GIL: not needed.
    Owns: takes s, which nobody else may hold.
    Threads: any. */
 void gd_storage_abandon(gd_storage *s) {
-  atomic_fetch_sub_explicit(&gd_score.imports_taken, 1, memory_order_relaxed);
+  gd_score.imports_taken.held--;
   untrack();
   free(s);
 }

@@ -6,9 +6,6 @@
 
 #include "core.h"
 
-static void count_export(void) { atomic_fetch_add_explicit(&gd_score.exports_made, 1, memory_order_relaxed); }
-static void count_delete(void) { atomic_fetch_add_explicit(&gd_score.exports_deleted, 1, memory_order_relaxed); }
-
 /* A managed tensor of ours: the record, what it keeps alive, and its own copy of shape and strides, so
    that it outlives the Python object it came from. */
 typedef struct {
@@ -18,13 +15,13 @@ typedef struct {
 } export;
 
 static void delete_versioned(DLManagedTensorVersioned *m) {
-  count_delete();
+  gd_tally(&gd_score.exports_deleted);
   gd_storage_release(((export *)m)->storage);
   free(m);
 }
 
 static void delete_legacy(DLManagedTensor *m) {
-  count_delete();
+  gd_tally(&gd_score.exports_deleted);
   gd_storage_release(((export *)m)->storage);
   free(m);
 }
@@ -41,7 +38,6 @@ static export *export_new(const DLTensor *t, gd_storage *stolen) {
   export *e = malloc(sizeof *e + 2 * (size_t)t->ndim * sizeof(int64_t));
   if (e == NULL) return NULL;
   e->storage = stolen;
-  count_export();
   return e;
 }
 
@@ -62,20 +58,29 @@ static DLManagedTensorVersioned *export_versioned(const DLTensor *t, uint64_t fl
    GIL: held.
    Owns: the result is the caller's; on failure NULL with MemoryError set.
    Threads: any with the GIL; the result's deleter may be called from any thread, once. */
-DLManagedTensorVersioned *gd_export_versioned(const gd_tensor *x, uint64_t extra_flags) {
-  DLManagedTensorVersioned *m = export_versioned(&x->t, x->flags | extra_flags, x->storage);
-  if (m == NULL) PyErr_NoMemory();
-  else gd_storage_retain(x->storage);
-  return m;
+DLManagedTensorVersioned *gd_export_versioned(gd_tensor *x, uint64_t extra_flags) {
+  gd_storage *storage;
+  if (!gd_tensor_share(x, &storage)) return NULL;
+  DLManagedTensorVersioned *m = export_versioned(&x->t, x->flags | extra_flags, storage);
+  if (m != NULL) {
+    gd_score.exports_made.held++;
+    return m;
+  }
+  gd_storage_release(storage);
+  PyErr_NoMemory();
+  return NULL;
 }
 
-static DLManagedTensor *export_legacy(const gd_tensor *x) {
-  export *e = export_new(&x->t, x->storage);
+static DLManagedTensor *export_legacy(gd_tensor *x) {
+  gd_storage *storage;
+  if (!gd_tensor_share(x, &storage)) return NULL;
+  export *e = export_new(&x->t, storage);
   if (e == NULL) {
+    gd_storage_release(storage);
     PyErr_NoMemory();
     return NULL;
   }
-  gd_storage_retain(x->storage);
+  gd_score.exports_made.held++;
   e->m.legacy.manager_ctx = e;
   e->m.legacy.deleter = delete_legacy;
   export_record(&e->m.legacy.dl_tensor, e->dims, &x->t);
@@ -89,13 +94,11 @@ static const char name_legacy[] = "dltensor", name_versioned[] = "dltensor_versi
 /* A capsule that still has its first name was never consumed: its tensor is ours to delete (R9). The
    destructor may run while an exception is on its way, and must not touch it. */
 static void capsule_destroy(PyObject *capsule) {
-  if (PyCapsule_IsValid(capsule, name_versioned)) {
-    DLManagedTensorVersioned *m = PyCapsule_GetPointer(capsule, name_versioned);
-    m->deleter(m);
-  } else if (PyCapsule_IsValid(capsule, name_legacy)) {
-    DLManagedTensor *m = PyCapsule_GetPointer(capsule, name_legacy);
-    m->deleter(m);
-  }
+  PyObject *class, *value, *trace;
+  PyErr_Fetch(&class, &value, &trace);
+  if (PyCapsule_IsValid(capsule, name_versioned)) gd_managed_delete(PyCapsule_GetPointer(capsule, name_versioned), NULL);
+  else if (PyCapsule_IsValid(capsule, name_legacy)) gd_managed_delete(NULL, PyCapsule_GetPointer(capsule, name_legacy));
+  PyErr_Restore(class, value, trace);
 }
 
 /* gd_capsule exports x in a new capsule, versioned or legacy; extra_flags only fit in a versioned one.
@@ -104,7 +107,7 @@ static void capsule_destroy(PyObject *capsule) {
    Owns: the capsule is the caller's and owns the export; on failure NULL with an exception set, and nothing is
      left.
    Threads: any with the GIL. */
-PyObject *gd_capsule(const gd_tensor *x, bool versioned, uint64_t extra_flags) {
+PyObject *gd_capsule(gd_tensor *x, bool versioned, uint64_t extra_flags) {
   void *m = versioned ? (void *)gd_export_versioned(x, extra_flags) : (void *)export_legacy(x);
   if (m == NULL) return NULL;
   PyObject *capsule = PyCapsule_New(m, versioned ? name_versioned : name_legacy, capsule_destroy);
@@ -153,6 +156,7 @@ static int slot_allocate(DLTensor *prototype, DLManagedTensorVersioned **out, vo
     gd_storage_release(storage);
     return fail(ctx, set_error, "MemoryError", "godlpack's allocator: out of memory");
   }
+  gd_tally(&gd_score.exports_made);
   *out = m;
   return 0;
 }
@@ -177,23 +181,23 @@ static int slot_dltensor_from_py(void *x, DLTensor *out) {
   return 0;
 }
 
-/* gd_adopt makes a Tensor of a managed tensor that is plain.
+/* gd_adopt makes a Tensor of a managed tensor that was checked; flags take the place of its own.
    C because: (c).
    GIL: held.
    Owns: takes m on success; on failure NULL with MemoryError set, and m is still the caller's (R56).
    Threads: any with the GIL. */
-PyObject *gd_adopt(DLManagedTensorVersioned *m) {
-  gd_storage *storage = gd_storage_of_versioned(m);
-  if (storage == NULL) return PyErr_NoMemory();
-  PyObject *x = gd_tensor_new(&m->dl_tensor, m->flags, storage);
-  if (x == NULL) gd_storage_abandon(storage);
+PyObject *gd_adopt(DLManagedTensorVersioned *m, uint64_t flags) {
+  PyObject *x = gd_tensor_new(&m->dl_tensor, flags, NULL);
+  if (x == NULL) return NULL;
+  ((gd_tensor *)x)->sole = m;
+  gd_score.imports_taken.held++;
   return x;
 }
 
 /* R61: nobody has checked the tensor before us; what is not plain is looked at by Go, which writes the error. */
 static int slot_managed_to_py(DLManagedTensorVersioned *m, void **out) {
   if (m->version.major == DLPACK_MAJOR && gd_is_plain(&m->dl_tensor)) {
-    *out = gd_adopt(m);
+    *out = gd_adopt(m, m->flags);
   } else {
     PyObject *address = PyLong_FromVoidPtr(m);
     *out = address == NULL ? NULL : gd_enter(GD_OP_module_adopt, NULL, &address, 1, NULL);

@@ -98,6 +98,7 @@ PyObject *gd_tensor_new(const DLTensor *t, uint64_t flags, gd_storage *storage) 
   PyObject_Init((PyObject *)x, gd_tensor_type);
   x->weakrefs = NULL;
   x->storage = storage;
+  x->sole = NULL;
   x->flags = flags & (DLPACK_READ_ONLY | DLPACK_SUBBYTE_PADDED); /* R24: a copy is no news to those who take it from us; R35: others mean nothing to us */
   x->t = *t;
   x->t.shape = x->dims;
@@ -132,19 +133,49 @@ PyObject *gd_tensor_make(uintptr_t data, DLDataType dtype, int32_t ndim, int64_t
    GIL: held.
    Owns: the result is the caller's and keeps the memory alive by itself; NULL with MemoryError set on failure.
    Threads: any with the GIL. */
-PyObject *gd_tensor_view(const gd_tensor *x, int64_t offset, DLDataType dtype, int32_t ndim, int64_t *shape, int64_t *strides,
+PyObject *gd_tensor_view(gd_tensor *x, int64_t offset, DLDataType dtype, int32_t ndim, int64_t *shape, int64_t *strides,
                          uint64_t flags) {
   DLTensor t = {x->t.data, x->t.device, ndim, dtype, shape, strides, x->t.byte_offset + (uint64_t)offset};
-  PyObject *view = gd_tensor_new(&t, flags, x->storage);
-  if (view != NULL) gd_storage_retain(x->storage);
+  gd_storage *storage;
+  if (!gd_tensor_share(x, &storage)) return NULL;
+  PyObject *view = gd_tensor_new(&t, flags, storage);
+  if (view == NULL) gd_storage_release(storage);
   return view;
 }
 
+/* gd_tensor_share gives out another hold on x's memory. What x held alone moves into a storage for that.
+   C because: (c).
+   GIL: held.
+   Owns: *out is the caller's, NULL where there is nothing to hold; false with MemoryError set on failure.
+   Threads: any with the GIL. */
+bool gd_tensor_share(gd_tensor *x, gd_storage **out) {
+  if (x->sole != NULL) {
+    x->storage = gd_storage_of_versioned(x->sole);
+    if (x->storage == NULL) return PyErr_NoMemory(), false;
+    x->sole = NULL;
+  }
+  *out = gd_storage_retain(x->storage);
+  return true;
+}
+
+static void let_go(gd_tensor *x) {
+  if (x->sole != NULL) {
+    gd_score.imports_deleted.held++;
+    if (x->sole->deleter != NULL) x->sole->deleter(x->sole); /* R13: a producer may leave it out */
+  }
+  gd_storage_release(x->storage);
+}
+
+/* A deleter may be Python's, and must not meet an exception that is on its way (R9). */
 static void tensor_dealloc(PyObject *self) {
   gd_tensor *x = (gd_tensor *)self;
   PyTypeObject *type = Py_TYPE(self);
+  PyObject *class, *value, *trace;
+  bool pending = PyErr_Occurred() != NULL;
+  if (pending) PyErr_Fetch(&class, &value, &trace);
   if (x->weakrefs != NULL) PyObject_ClearWeakRefs(self);
-  gd_storage_release(x->storage);
+  let_go(x);
+  if (pending) PyErr_Restore(class, value, trace);
   PyObject_Free(self);
   Py_DecRef((PyObject *)type);
 }
@@ -231,6 +262,11 @@ static PyObject *tensor_dlpack_device(PyObject *self, PyObject *ignored) {
 
 int godlpackGetBuffer(PyObject *self, Py_buffer *view, int flags); /* Go */
 
+static int tensor_getbuffer(PyObject *self, Py_buffer *view, int flags) {
+  view->obj = NULL;
+  return gd_may_enter() ? godlpackGetBuffer(self, view, flags) : -1;
+}
+
 static void tensor_releasebuffer(PyObject *self, Py_buffer *view) {
   (void)self;
   free(view->internal); /* shape and strides in bytes */
@@ -269,7 +305,7 @@ static PyType_Spec tensor_spec = {
         {Py_tp_iter, tensor_iter},
         {Py_mp_length, tensor_length},
         {Py_mp_subscript, tensor_subscript},
-        {Py_bf_getbuffer, godlpackGetBuffer},
+        {Py_bf_getbuffer, tensor_getbuffer},
         {Py_bf_releasebuffer, tensor_releasebuffer},
         {0},
     }};

@@ -2,7 +2,20 @@
 
 from collections.abc import Iterator, Sequence
 from types import EllipsisType
-from typing import Any, ClassVar, Final, Literal, Never, Protocol, SupportsIndex, TypeAlias, TypedDict, TypeVar, final, overload
+from typing import (
+    Any,
+    ClassVar,
+    Final,
+    Literal,
+    Never,
+    Protocol,
+    SupportsIndex,
+    TypeAlias,
+    TypedDict,
+    TypeVar,
+    final,
+    overload,
+)
 
 from typing_extensions import Buffer, CapsuleType
 
