@@ -1,0 +1,102 @@
+"""What every test has: the leak scoreboard, and the frameworks, each skipping its tests where it is missing."""
+
+import gc
+import os
+import subprocess
+import sys
+
+import pytest
+
+import godlpack._core
+
+PASSED = pytest.StashKey[bool]()
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "unbalanced(reason): what godlpack hands out need not come back within the test")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item, call):
+    report = yield
+    if report.when == "call":
+        item.stash[PASSED] = report.passed
+    return report
+
+
+def owed() -> dict[str, int]:
+    """How many storages, exports and imports were made and not yet given back."""
+    score = godlpack._core._scoreboard()
+    return {
+        "storages": score["storages_made"] - score["storages_freed"],
+        "exports": score["exports_made"] - score["exports_deleted"],
+        "imports": score["imports_taken"] - score["imports_deleted"],
+    }
+
+
+def forget_failure():
+    """Lets go of the last failed test's frames, which pytest keeps for debuggers until the next test runs."""
+    for name in ("last_type", "last_value", "last_traceback", "last_exc"):
+        if hasattr(sys, name):
+            delattr(sys, name)
+            gc.collect()
+
+
+@pytest.fixture(autouse=True)
+def scoreboard(request):
+    """Fails a test after which something is still held that was not held before. A failed test keeps its frames, and
+    so its tensors, in the traceback: it is not judged."""
+    forget_failure()
+    gc.freeze()  # so that collecting looks only at what the test makes, not at the frameworks
+    before = owed()
+    yield
+    if request.node.get_closest_marker("unbalanced") or not request.node.stash.get(PASSED, False):
+        return
+    for _ in range(3):  # a cycle may hang on another
+        if owed() == before:
+            return
+        gc.collect()
+    if owed() != before:
+        pytest.fail(f"the test leaks: owed {before} before, {owed()} after")
+
+
+@pytest.fixture(scope="session")
+def python():
+    """Runs a script in an interpreter of its own, which must end well, and returns what it wrote."""
+
+    def run(script, timeout=120):
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+        command = [sys.executable, "-P", "-X", "faulthandler", "-c", script]
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=timeout)
+        assert done.returncode == 0, f"exit status {done.returncode}: {done.stdout}{done.stderr}"
+        return done.stdout
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def np():
+    return pytest.importorskip("numpy")
+
+
+@pytest.fixture(scope="session")
+def torch():
+    return pytest.importorskip("torch")
+
+
+@pytest.fixture(scope="session")
+def ml_dtypes():
+    return pytest.importorskip("ml_dtypes")
+
+
+@pytest.fixture(scope="session")
+def jax():
+    module = pytest.importorskip("jax")
+    module.config.update("jax_enable_x64", True)
+    module.config.update("jax_platforms", "cpu")
+    return module
+
+
+@pytest.fixture(scope="session")
+def tvm_ffi():
+    return pytest.importorskip("tvm_ffi")

@@ -1,0 +1,391 @@
+"""Tensor.__dlpack__ and __dlpack_device__: the producer's side of the array API."""
+
+import ctypes
+import gc
+import sys
+import threading
+
+import pytest
+from dtypes import DTYPES
+from forge import IS_COPIED, PADDED, READ_ONLY, Forged, delete, managed_in, name_of, take
+
+import godlpack as gd
+
+EVERY_FORM = [{}, {"max_version": (1, 0)}]  # a legacy and a versioned capsule
+forms = pytest.mark.parametrize("form", EVERY_FORM)
+
+
+def record_in(capsule):
+    return managed_in(capsule).dl_tensor
+
+
+# ---- arguments ----
+
+
+def test_arguments_are_keyword_only():
+    """R1"""
+    for arguments in [(None,), (-1,), (None, (1, 0))]:
+        with pytest.raises(TypeError, match="takes at most 0 positional arguments, got"):
+            gd.zeros(3).__dlpack__(*arguments)
+
+
+@pytest.mark.parametrize("extra", [{"streams": None}, {"copied": True}, {"": 1}])
+def test_unknown_keyword(extra):
+    """R2: a TypeError, which tells consumers to ask with less."""
+    with pytest.raises(TypeError, match="got an unexpected keyword argument"):
+        gd.zeros(3).__dlpack__(max_version=(1, 0), **extra)
+
+
+@pytest.mark.parametrize("version", [None, (0, 0), (0, 8), (0, 99), (-1, 0), (False, 5)])
+def test_legacy(version):
+    """R4"""
+    capsule = gd.zeros(3).__dlpack__(max_version=version)
+    assert name_of(capsule) == "dltensor"
+    assert name_of(gd.zeros(3).__dlpack__()) == "dltensor"
+
+
+@pytest.mark.parametrize("version", [(1, 0), (1, 3), (1, 99), (2, 0), (2**40, 7), (True, 0)])
+def test_versioned(version):
+    """R5, R6: our own version, whatever is asked for."""
+    capsule = gd.zeros(3).__dlpack__(max_version=version)
+    assert name_of(capsule) == "dltensor_versioned"
+    managed = managed_in(capsule)
+    assert (managed.version.major, managed.version.minor) == (1, 3)
+    assert managed.flags == 0
+
+
+def test_version_beyond_64_bits():
+    """R6"""
+    assert name_of(gd.zeros(3).__dlpack__(max_version=(2**70, 0))) == "dltensor_versioned"
+
+
+@pytest.mark.parametrize("version", [1, (1,), (1, 0, 0), [1, 0], "10", (1.0, 0), ("1", "0"), (None, 0), ()])
+def test_wrong_version(version):
+    """R7"""
+    with pytest.raises(TypeError, match="want None or a tuple of two ints, got"):
+        gd.zeros(3).__dlpack__(max_version=version)
+
+
+@pytest.mark.parametrize("stream", [None, -1])
+@forms
+def test_stream(stream, form):
+    """R27"""
+    assert gd.zeros(3).__dlpack__(stream=stream, **form)
+
+
+@pytest.mark.parametrize("stream", [0, 1, 2, 3, -2, 12345])
+def test_streams_that_the_cpu_has_not(stream):
+    """R27, R3: not a TypeError."""
+    with pytest.raises(ValueError, match=rf"'stream': {stream} is no stream of device cpu"):
+        gd.zeros(3).__dlpack__(stream=stream)
+
+
+def test_stream_beyond_64_bits():
+    with pytest.raises(ValueError, match="no stream"):
+        gd.zeros(3).__dlpack__(stream=2**70)
+
+
+@pytest.mark.parametrize("stream", [1.5, "1", (), object()])
+def test_wrong_streams(stream):
+    with pytest.raises(TypeError, match="want None or an int, got"):
+        gd.zeros(3).__dlpack__(stream=stream)
+
+
+@pytest.mark.parametrize(
+    ("device", "good", "bad"), [((2, 0), [None, -1, 1, 2, 3, 2**63], [0, -2]), ((10, 0), [None, -1, 0, 3], [1, 2, -2])]
+)
+def test_streams_of_gpus(device, good, bad):
+    """R28: CUDA has no stream 0, ROCm no streams 1 and 2."""
+    t = gd.from_dlpack(Forged(device=device).capsule())
+    for stream in good:
+        assert record_in(t.__dlpack__(stream=stream)).device_pair() == device
+    for stream in bad:
+        with pytest.raises(ValueError, match="is no stream of device"):
+            t.__dlpack__(stream=stream)
+
+
+@pytest.mark.parametrize("device", [None, (1, 0), (gd.DeviceType.CPU, 0)])
+@forms
+def test_device(device, form):
+    """R26"""
+    t = gd.zeros(3)
+    record = record_in(t.__dlpack__(dl_device=device, **form))
+    assert record.data == t.data_ptr
+
+
+@pytest.mark.parametrize("device", [(2, 0), (8, 0), (99, 0), (-1, 0)])
+@pytest.mark.parametrize("copying", [None, True])
+def test_devices_that_are_not_there(device, copying):
+    """R26, R3"""
+    with pytest.raises(BufferError, match=r"cannot copy from cpu to .*: want 'cpu'"):
+        gd.zeros(3).__dlpack__(dl_device=device, copy=copying)
+
+
+def test_other_device_without_a_copy():
+    """R26"""
+    with pytest.raises(BufferError, match="moving from cpu to cuda:0 needs a copy, and copy=False"):
+        gd.zeros(3).__dlpack__(dl_device=(2, 0), copy=False)
+
+
+@pytest.mark.parametrize("device", [1, "cpu", [1, 0], (1,), (1, 0, 0), ("cpu", 0), (1.0, 0), (1, None)])
+def test_wrong_devices(device):
+    with pytest.raises(TypeError, match=r"want None or a tuple \(type, id\), got"):
+        gd.zeros(3).__dlpack__(dl_device=device)
+
+
+@pytest.mark.parametrize("device", [(1, 2**32), (2**32 + 1, 0), (1, 2**70)])
+def test_devices_beyond_32_bits(device):
+    with pytest.raises((BufferError, ValueError)):
+        gd.zeros(3).__dlpack__(dl_device=device)
+
+
+# ---- what is exported ----
+
+
+@pytest.mark.parametrize("name", DTYPES)
+@forms
+def test_record(name, form):
+    """R14, R16, R17, R20-R22: all is said, with no byte_offset."""
+    t = gd.zeros((2, 3), name)
+    record = record_in(t.__dlpack__(**form))
+    assert record.dtype_triple() == DTYPES[name]
+    assert (record.dims(), record.steps()) == ((2, 3), (3, 1))
+    assert (record.data, record.byte_offset) == (t.data_ptr, 0)
+    assert record.device_pair() == (1, 0)
+
+
+@pytest.mark.parametrize(
+    "key", [..., 0, (slice(None), 1), slice(None, None, -1), (..., slice(1, None, 2)), (0, 0), None]
+)
+@forms
+def test_strides_are_always_there(key, form):
+    """R14"""
+    view = gd.zeros((4, 5))[key]
+    record = record_in(view.__dlpack__(**form))
+    assert record.dims() == view.shape
+    assert record.steps() == view.strides
+    assert record.shape and record.strides  # also of 0 dimensions
+    assert record.data == view.data_ptr
+
+
+@pytest.mark.parametrize("shape", [(0,), (2, 0, 3)])
+@forms
+def test_no_elements_no_data(shape, form):
+    """R15, also of somebody else's memory."""
+    for t in (gd.zeros(shape), gd.from_dlpack(Forged(shape).capsule())):
+        record = record_in(t.__dlpack__(**form))
+        assert record.data is None
+        assert record.dims() == shape
+
+
+def test_deleter_is_never_missing():
+    """R13: jax would abort."""
+    t = gd.from_dlpack(Forged(deleter=False).capsule())
+    for form in EVERY_FORM:
+        assert managed_in(t.__dlpack__(**form)).deleter
+
+
+# ---- read-only ----
+
+
+def test_read_only_flag():
+    """R23"""
+    t = gd.asarray(b"abc")
+    assert managed_in(t.__dlpack__(max_version=(1, 0))).flags == READ_ONLY
+    assert managed_in(t.__dlpack__(max_version=(1, 0), copy=False)).flags == READ_ONLY
+
+
+@pytest.mark.parametrize("keywords", [{}, {"copy": False}, {"max_version": (0, 8)}, {"dl_device": (1, 0)}])
+def test_legacy_cannot_say_read_only(keywords):
+    """R23"""
+    with pytest.raises(BufferError, match=r"the tensor is read-only, which a legacy DLPack capsule cannot say"):
+        gd.asarray(b"abc").__dlpack__(**keywords)
+
+
+def test_legacy_cannot_say_padded():
+    """R21"""
+    t = gd.from_dlpack(Forged(dtype=(0, 4, 1), flags=PADDED).capsule())
+    assert managed_in(t.__dlpack__(max_version=(1, 0))).flags == PADDED
+    with pytest.raises(BufferError, match="padded to bytes"):
+        t.__dlpack__()
+
+
+def test_copy_of_padded_says_so():
+    t = gd.from_dlpack(Forged(dtype=(0, 4, 1), flags=PADDED).capsule())
+    assert managed_in(t.__dlpack__(max_version=(1, 0), copy=True)).flags in (IS_COPIED | PADDED, IS_COPIED)
+
+
+def test_legacy_cannot_say_padded_of_a_copy():
+    """R21, R25"""
+    forged = Forged((2,), dtype=(1, 4, 1), flags=PADDED)
+    ctypes.memset(forged.memory, 3, 8)
+    t = gd.from_dlpack(forged.capsule())
+    try:
+        capsule = t.__dlpack__(copy=True)
+    except BufferError:
+        return
+    assert gd.from_dlpack(capsule).tolist() == t.tolist() == [3, 3]
+
+
+# ---- copies ----
+
+
+@forms
+def test_copy_is_a_copy(form):
+    """R24, R25"""
+    t = gd.full(3, 1.5)
+    capsule = t.__dlpack__(copy=True, **form)
+    managed = managed_in(capsule)
+    assert managed.dl_tensor.data != t.data_ptr
+    if form:
+        assert managed.flags == IS_COPIED
+    assert gd.from_dlpack(capsule).tolist() == [1.5] * 3
+
+
+def test_copy_of_read_only_is_writable():
+    """R24"""
+    for form in EVERY_FORM:
+        capsule = gd.asarray(b"abc").__dlpack__(copy=True, **form)
+        assert not form or managed_in(capsule).flags == IS_COPIED
+        t = gd.from_dlpack(capsule)
+        assert not t.readonly and bytes(memoryview(t)) == b"abc"
+
+
+@pytest.mark.parametrize("copying", [None, False])
+@forms
+def test_no_copy(copying, form):
+    """R25"""
+    t = gd.zeros((3, 3))[::2]
+    managed = managed_in(t.__dlpack__(copy=copying, **form))
+    assert managed.dl_tensor.data == t.data_ptr
+    assert not form or managed.flags == 0
+
+
+def test_copy_of_a_view_is_contiguous():
+    t = gd.zeros((4, 4)).T[::-2]
+    record = record_in(t.__dlpack__(copy=True))
+    assert (record.dims(), record.steps()) == ((2, 4), (4, 1))
+
+
+def test_copied_is_no_news_for_the_next():
+    """R24: who gets it from us gets it as it is."""
+    t = gd.from_dlpack(Forged(flags=IS_COPIED).capsule())
+    assert managed_in(t.__dlpack__(max_version=(1, 0))).flags == 0
+
+
+@pytest.mark.parametrize("device", [(2, 0), (10, 0)])
+def test_memory_the_cpu_cannot_read_is_not_copied(device):
+    t = gd.from_dlpack(Forged(device=device).capsule())
+    for keywords in ({"copy": True}, {"dl_device": (1, 0)}):
+        with pytest.raises(BufferError, match="the CPU cannot read memory on"):
+            t.__dlpack__(**keywords)
+
+
+# ---- life ----
+
+
+@forms
+def test_unconsumed_capsule(form):
+    """R9: its destructor deletes; the scoreboard has the proof."""
+    before = gd._core._scoreboard()
+    capsule = gd.zeros(3).__dlpack__(**form)
+    del capsule
+    after = gd._core._scoreboard()
+    assert after["exports_made"] - before["exports_made"] == 1
+    assert after["exports_deleted"] - before["exports_deleted"] == 1
+
+
+@forms
+def test_unconsumed_capsule_in_an_exception(form):
+    """R9: the exception on its way is not touched."""
+
+    def fail():
+        capsule = gd.zeros(3).__dlpack__(**form)
+        raise KeyError(name_of(capsule))
+
+    with pytest.raises(KeyError):
+        fail()
+
+
+@forms
+def test_used_capsule_does_not_delete(form):
+    """R9, R36"""
+    capsule = gd.zeros(3).__dlpack__(**form)
+    managed = take(capsule)
+    made = gd._core._scoreboard()["exports_deleted"]
+    del capsule
+    gc.collect()
+    assert gd._core._scoreboard()["exports_deleted"] == made
+    delete(managed)
+
+
+@forms
+def test_export_twice(form):
+    """R10"""
+    t = gd.zeros(3)
+    first, second = t.__dlpack__(**form), t.__dlpack__(**form)
+    assert ctypes.addressof(managed_in(first)) != ctypes.addressof(managed_in(second))
+    assert record_in(first).data == record_in(second).data
+
+
+@forms
+def test_export_outlives_the_tensor(form):
+    """R11, R32"""
+    t = gd.full(1000, 7, "int32")
+    capsule = t.__dlpack__(**form)
+    del t
+    gc.collect()
+    record = record_in(capsule)
+    assert list((ctypes.c_int32 * 1000).from_address(record.data)) == [7] * 1000
+    assert (record.dims(), record.steps()) == ((1000,), (1,))
+
+
+@forms
+def test_deleter_on_a_thread_without_the_gil(form):
+    """R12: ctypes lets go of the GIL, and Python has never seen the thread's work."""
+    t = gd.zeros(3)
+    managed = take(t.__dlpack__(**form))
+    del t
+    thread = threading.Thread(target=delete, args=(managed,))
+    thread.start()
+    thread.join()
+
+
+def libc_thread(function, argument):
+    """Runs a C function of one pointer on a thread that Python does not know."""
+    libc = ctypes.CDLL(None)
+    thread = ctypes.c_ulong()
+    libc.pthread_create.argtypes = [ctypes.c_void_p] * 4
+    libc.pthread_join.argtypes = [ctypes.c_ulong, ctypes.c_void_p]
+    if libc.pthread_create(ctypes.byref(thread), None, function, argument):
+        raise OSError("pthread_create")
+    libc.pthread_join(thread, None)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="wants pthread_t to be a long")
+@forms
+def test_deleter_on_a_thread_without_python(form):
+    """R12"""
+    managed = take(gd.zeros(3).__dlpack__(**form))
+    libc_thread(managed.deleter, ctypes.addressof(managed))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="wants pthread_t to be a long")
+def test_deleter_of_a_buffer_on_a_thread_without_python():
+    """R12: here the deleter needs the GIL, to give the buffer back, and takes it."""
+    memory = bytearray(b"abc")
+    managed = take(gd.asarray(memory).__dlpack__())
+    with pytest.raises(BufferError):
+        memory.append(0)  # R32: pinned
+    libc_thread(managed.deleter, ctypes.addressof(managed))
+    memory.append(0)
+
+
+@pytest.mark.parametrize("device", [(1, 0), (2, 1), (3, 0), (10, 3), (13, 0)])
+def test_dlpack_device(device):
+    """R30"""
+    t = gd.from_dlpack(Forged(device=device).capsule())
+    assert t.__dlpack_device__() == device
+    assert [type(n) for n in t.__dlpack_device__()] == [int, int]
+    with pytest.raises(TypeError):
+        t.__dlpack_device__(1)

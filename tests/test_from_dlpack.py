@@ -1,0 +1,560 @@
+"""from_dlpack and asarray: the consumer's side, fed with what others may produce, right or wrong."""
+
+import gc
+import sys
+
+import pytest
+from dtypes import DTYPES
+from forge import IS_COPIED, PADDED, READ_ONLY, Forged, Producer, capsule_new, name_of
+
+import godlpack as gd
+
+VALUES = [0.0, 1.0, 2.0]
+HUGE = 2**62
+
+legacies = pytest.mark.parametrize("legacy", [False, True], ids=["versioned", "legacy"])
+importers = pytest.mark.parametrize("importer", [gd.from_dlpack, gd.asarray])
+
+
+def check_taken(forged, importer=gd.from_dlpack):
+    """Takes a good forgery: the memory is shared, the capsule used, the deleter called once, at the end."""
+    capsule = forged.capsule()
+    t = importer(capsule)
+    assert name_of(capsule).startswith("used_dltensor")
+    del capsule
+    gc.collect()
+    assert forged.deleted == 0
+    return t
+
+
+def check_refused(forged, wanted, error=BufferError):
+    """R37: the capsule is left live, and its destructor calls the deleter, once."""
+    capsule = forged.capsule()
+    name = name_of(capsule)
+    with pytest.raises(error, match=wanted):
+        gd.from_dlpack(capsule)
+    assert name_of(capsule) == name
+    assert forged.deleted == 0
+    del capsule
+    gc.collect()
+    assert forged.deleted == (1 if forged.managed.deleter else 0)
+
+
+# ---- good capsules ----
+
+
+@legacies
+@importers
+def test_capsule(legacy, importer):
+    """R36"""
+    forged = Forged((3,), legacy=legacy)
+    t = check_taken(forged, importer)
+    assert (t.shape, t.strides, t.dtype, t.device) == ((3,), (1,), "float32", "cpu")
+    assert t.tolist() == VALUES
+    assert t.data_ptr == forged.data
+    assert not t.readonly
+    del t
+    assert forged.deleted == 1
+
+
+@legacies
+def test_deleter_waits_for_the_last_view(legacy):
+    forged = Forged((2, 3), legacy=legacy)
+    t = check_taken(forged)
+    view, capsule = t[1:], t.__dlpack__()
+    del t
+    assert (forged.deleted, view.tolist()) == (0, [[3.0, 4.0, 5.0]])
+    del view
+    assert forged.deleted == 0
+    del capsule
+    assert forged.deleted == 1
+
+
+@pytest.mark.parametrize("version", [(1, 0), (1, 3), (1, 99), (0, 9)])
+def test_versions(version):
+    """R35"""
+    assert check_taken(Forged(version=version)).tolist() == VALUES
+
+
+@pytest.mark.parametrize("version", [(2, 0), (3, 7), (2**32 - 1, 0)])
+def test_versions_to_come(version):
+    """R34: nothing beyond version and deleter is read."""
+    forged = Forged((3,), version=version, ndim=-5, data=0x10)
+    check_refused(forged, rf"want DLPack 1\.x, got a tensor of DLPack {version[0]}\.{version[1]}")
+
+
+@pytest.mark.parametrize("flags", [0, READ_ONLY, IS_COPIED, PADDED, 1 << 3, 1 << 63, 2**64 - 1 - READ_ONLY - PADDED])
+def test_flags(flags):
+    """R23, R35: unknown flags mean nothing; padding means nothing to float32."""
+    t = check_taken(Forged(flags=flags))
+    assert t.readonly == bool(flags & READ_ONLY)
+    assert t.tolist() == VALUES
+    assert t.nbytes == 12
+
+
+@pytest.mark.parametrize(("flags", "nbytes"), [(0, 3), (PADDED, 6)])
+def test_padded(flags, nbytes):
+    """R21: an int4 for each byte, or two."""
+    forged = Forged((6,), dtype=(0, 4, 1), flags=flags)
+    forged.memory[1] = 4.0 + 8 * 0.25  # 0x40C00000
+    t = check_taken(forged)
+    assert t.nbytes == nbytes
+    assert t.tolist() == [0] * 6
+    whole = gd.from_dlpack(Forged((16,), dtype=(0, 4, 1), flags=flags).capsule())
+    assert len(whole.copy().tolist()) == 16
+    assert whole.copy().nbytes == whole.nbytes == (16 if flags else 8)
+
+
+@pytest.mark.parametrize(
+    ("shape", "strides", "offset", "values"),
+    [
+        ((2, 3), None, 0, [[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]]),
+        ((2, 3), (1, 2), 0, [[0.0, 2.0, 4.0], [1.0, 3.0, 5.0]]),
+        ((3,), (-1,), 8, [2.0, 1.0, 0.0]),
+        ((2, 2), (0, 1), 0, [[0.0, 1.0], [0.0, 1.0]]),
+        ((2, 2), (1, 1), 0, [[0.0, 1.0], [1.0, 2.0]]),
+        ((2,), (100,), 0, [0.0, 100.0]),
+        ((1, 2, 1), (7, 1, -HUGE), 0, [[[0.0], [1.0]]]),
+        ((), (), 4, 1.0),
+        ((), None, 4, 1.0),
+        ((0, 3), None, 0, []),
+        ((0, 3), (HUGE, HUGE), 0, []),
+        ((2, 0), (0, 0), 0, [[], []]),
+        ((1,) * 64, None, 0, None),
+    ],
+)
+@legacies
+def test_layouts(shape, strides, offset, values, legacy):
+    """R39, R40: strides of NULL, of empty tensors and of extents of 1; byte_offset."""
+    forged = Forged(shape, strides, byte_offset=offset, legacy=legacy)
+    t = check_taken(forged)
+    assert t.shape == shape
+    assert len(t.strides) == len(shape)
+    assert t.data_ptr == (forged.data + offset if t.size else 0)
+    if values is not None:
+        assert t.tolist() == values
+
+
+@legacies
+def test_no_dimensions_no_shape(legacy):
+    """R40: numpy and jax leave shape NULL."""
+    t = check_taken(Forged(None, None, ndim=0, legacy=legacy))
+    assert (t.shape, t.strides, t.item()) == ((), (), 0.0)
+
+
+@legacies
+@pytest.mark.parametrize("shape", [(0,), (3, 0), (0, HUGE)])
+def test_no_elements_no_data(shape, legacy):
+    """R41"""
+    t = check_taken(Forged(shape, data=None, legacy=legacy))
+    assert (t.shape, t.size, t.data_ptr) == (shape, 0, 0)
+    assert t.copy().shape == shape
+
+
+@pytest.mark.parametrize("offset", [1, 2, 3])
+def test_misaligned_data(offset):
+    """R42: numpy exports such; values are read and copied right."""
+    forged = Forged((2,), byte_offset=offset)
+    t = check_taken(forged)
+    assert t.data_ptr == forged.data + offset
+    copy = t.copy()
+    assert copy.data_ptr % 256 == 0
+    assert copy.tolist() == t.tolist()
+    assert bytes(memoryview(copy)) == bytes(memoryview(t))
+
+
+@pytest.mark.parametrize("name", DTYPES)
+@legacies
+def test_dtypes(name, legacy):
+    """R20, R21, R46: taken as they are, lanes too."""
+    forged = Forged((4,), dtype=DTYPES[name], legacy=legacy)
+    t = check_taken(forged)
+    assert t.dtype == name
+    assert len(t.tolist()) == 4
+    assert t.copy().dtype == name
+    assert repr(t).startswith("Tensor(")
+
+
+def test_bool_bytes_beyond_one():
+    """R45"""
+    forged = Forged((4,), dtype=DTYPES["bool"])
+    forged.memory[0] = 2.0  # bytes 0 0 0 64
+    t = check_taken(forged)
+    assert t.tolist() == [False, False, False, True]
+    assert t.copy().tolist() == t.tolist()
+
+
+@pytest.mark.parametrize("kind", gd.DeviceType)
+def test_devices(kind):
+    """Known devices are taken; only host memory is read."""
+    host = kind.name in ("CPU", "CUDA_HOST", "ROCM_HOST", "CUDA_MANAGED")
+    forged = Forged(device=(kind, 0))
+    t = check_taken(forged)
+    assert t.device == gd.Device(kind)
+    assert t.__dlpack_device__() == (kind, 0)
+    assert "dtype=float32" in repr(t)
+    if host:
+        assert t.tolist() == VALUES
+        assert t.to("cpu").tolist() == VALUES
+        return
+    for read in (t.tolist, t[0].item, t.copy, lambda: t.to("cpu"), lambda: memoryview(t)):
+        with pytest.raises(BufferError, match=r"memory|move"):
+            read()
+
+
+@pytest.mark.parametrize("device", [(2, 0), (4, 0), (8, 0)])
+def test_offset_travels_where_data_is_a_handle(device):
+    """An address takes the offset in; a handle (of OpenCL, Metal, ...) cannot."""
+    from forge import managed_in
+
+    t = check_taken(Forged((4,), device=device, byte_offset=4))
+    record = managed_in(t[1:].__dlpack__(max_version=(1, 0))).dl_tensor
+    assert record.byte_offset == (0 if device == (2, 0) else 8)
+    assert (record.data or 0) + record.byte_offset == t.data_ptr + 4
+
+
+def test_no_deleter():
+    """R13, R36: legal, and nothing to call."""
+    forged = Forged(deleter=False)
+    t = check_taken(forged)
+    assert t.tolist() == VALUES
+    assert gd.from_dlpack(Forged(deleter=False, legacy=True).capsule()).tolist() == VALUES
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_exception_survives_a_deleter():
+    """R9: the tensor dies on the stack while the call's exception is on its way. A deleter may be a Python callback."""
+    forged = Forged()
+    with pytest.raises(TypeError, match="unexpected keyword argument 'bad'"):
+        gd.from_dlpack(forged.capsule()).__dlpack__(bad=1)
+    assert forged.deleted == 1
+
+
+# ---- bad capsules ----
+
+
+@pytest.mark.parametrize(
+    ("shape", "strides", "wanted", "rest"),
+    [
+        ((1,), None, "ndim: want 0 to 64, got -1", {"ndim": -1}),
+        ((1,), None, "ndim: want 0 to 64, got -2147483648", {"ndim": -(2**31)}),
+        ((1,) * 65, None, "ndim: want 0 to 64, got 65", {}),
+        ((1,), None, "ndim: want 0 to 64, got 2147483647", {"ndim": 2**31 - 1}),
+        (None, None, "shape: want a pointer to 1 extents, got NULL", {"ndim": 1}),
+        ((-1,), None, "-1", {}),
+        ((3, -(2**63)), None, "-9223372036854775808", {}),
+        ((0, -1), None, "-1", {}),
+        ((HUGE, 2), None, "want fewer than 2\\^63 elements", {}),
+        ((HUGE, HUGE), None, "want fewer than 2\\^63 elements", {}),
+        ((HUGE,), None, "want less than 2\\^63 bytes", {}),
+        ((2, 2), (HUGE, HUGE), "want a span of fewer than 2\\^63 elements", {}),
+        ((2,), (-(2**63),), "want a span of fewer than 2\\^63", {}),
+        ((3,), (2**62,), "want a span of fewer than 2\\^63", {}),
+        ((2,), (2**61,), "want", {}),
+        ((3,), None, "data: want a pointer for 3 elements of float32, got NULL", {"data": None}),
+        ((), None, "data: want a pointer for 1 elements of float32, got NULL", {"data": None}),
+        ((3,), None, "data: want a pointer or NULL, got 0x10", {"data": 0x10}),
+        ((0,), None, "data: want a pointer or NULL, got 0x1", {"data": 1}),
+        ((3,), None, "want elements within the address space", {"byte_offset": 2**64 - 8}),
+        ((2,), (-(2**50),), "want elements within the address space", {"data": 0x10000}),
+        ((3,), None, "device: want a device type of DLPack 1.3, got 0", {"device": (0, 0)}),
+        ((3,), None, "got 5", {"device": (5, 0)}),
+        ((3,), None, "got 99", {"device": (99, 0)}),
+        ((3,), None, "got -1", {"device": (-1, 0)}),
+        ((3,), None, "want a type code from 0 to 17, got 18", {"dtype": (18, 8, 1)}),
+        ((3,), None, "want a type code from 0 to 17, got 255", {"dtype": (255, 255, 65535)}),
+        ((3,), None, "dtype bool: want 8 bits, got 1", {"dtype": (6, 1, 1)}),
+        ((3,), None, "want 1 lane or more, got 0", {"dtype": (2, 32, 0)}),
+        ((3,), None, "want 8 bits, got 6", {"dtype": (10, 6, 1)}),
+        ((3,), None, "want 6 bits, got 8", {"dtype": (15, 8, 1)}),
+        ((3,), None, "want 4 bits, got 8", {"dtype": (17, 8, 1)}),
+        ((3,), None, "want 16 bits, got 32", {"dtype": (4, 32, 1)}),
+        ((3,), None, "want 16, 32, 64 or 128 bits, got 8", {"dtype": (2, 8, 1)}),
+        ((3,), None, "want 32, 64 or 128 bits, got 16", {"dtype": (5, 16, 1)}),
+        ((3,), None, "want 1 to 128 bits, got 0", {"dtype": (0, 0, 1)}),
+        ((3,), None, "want 1 to 128 bits, got 129", {"dtype": (1, 129, 1)}),
+    ],
+)
+@legacies
+def test_refusals(shape, strides, wanted, rest, legacy):
+    """R17, R20, R21, R35, R37, R39, R41, R42, R46, R48: a BufferError names the field, wanted and got."""
+    check_refused(Forged(shape, strides, legacy=legacy, **rest), wanted)
+
+
+@legacies
+def test_refusal_without_a_deleter(legacy):
+    check_refused(Forged(ndim=-1, deleter=False, legacy=legacy), "ndim")
+
+
+@legacies
+def test_capsule_is_consumed_once(legacy):
+    """R38"""
+    forged = Forged(legacy=legacy)
+    capsule = forged.capsule()
+    t = gd.from_dlpack(capsule)
+    for _ in range(2):
+        with pytest.raises(ValueError, match='the capsule was consumed before \\("used_dltensor'):
+            gd.from_dlpack(capsule)
+    assert t.tolist() == VALUES
+    del capsule
+    assert forged.deleted == 0
+
+
+@pytest.mark.parametrize("name", ["other", "dlpack_exchange_api"])
+def test_capsules_of_another_kind(name):
+    capsule = Forged().capsule(name)
+    with pytest.raises(ValueError, match=f'want a capsule named "dltensor" or "dltensor_versioned", got "{name}"'):
+        gd.from_dlpack(capsule)
+    assert name_of(capsule) == name
+
+
+def test_capsule_without_a_name():
+    with pytest.raises(ValueError, match='got ""'):
+        gd.from_dlpack(capsule_new(0x10000, None, None))
+
+
+# ---- producers ----
+
+
+def test_producer_is_asked_for_our_version():
+    """R33: no stream, no device, no copy unless wanted."""
+    producer = Producer(Forged())
+    t = gd.from_dlpack(producer)
+    assert t.tolist() == VALUES
+    assert producer.calls == [{"max_version": (1, 3), "dl_device": None, "copy": None}]
+
+
+class Keywords(Producer):
+    def __dlpack__(self, **keywords):
+        self.calls.append(keywords)
+        return self.forged.capsule()
+
+
+@pytest.mark.parametrize(
+    ("asked", "keywords"),
+    [
+        ({}, {}),
+        ({"copy": None, "device": None}, {}),
+        ({"copy": False}, {"copy": False}),
+        ({"copy": True}, {"copy": True}),
+        ({"device": "cpu"}, {"dl_device": (1, 0)}),
+        ({"device": gd.Device("cpu"), "copy": False}, {"dl_device": (1, 0), "copy": False}),
+    ],
+)
+def test_what_the_producer_is_asked(asked, keywords):
+    """R33"""
+    producer = Keywords(Forged(flags=IS_COPIED))
+    gd.from_dlpack(producer, **asked)
+    assert producer.calls == [{"max_version": (1, 3), **keywords}]
+
+
+class Old(Producer):
+    """A producer of 2021: __dlpack__ knows stream only."""
+
+    def __dlpack__(self, *, stream=None):
+        self.calls.append(stream)
+        return self.forged.capsule()
+
+
+@pytest.mark.parametrize("asked", [{}, {"copy": False}, {"device": "cpu"}])
+def test_old_producer(asked):
+    """R33: asked again with nothing."""
+    producer = Old(Forged(legacy=True))
+    assert gd.from_dlpack(producer, **asked).tolist() == VALUES
+    assert producer.calls == [None]
+
+
+class Raising(Producer):
+    def __init__(self, error):
+        super().__init__(None)
+        self.error = error
+
+    def __dlpack__(self, **keywords):
+        self.calls.append(keywords)
+        raise self.error
+
+
+class Unheard(Exception):  # noqa: N818
+    pass
+
+
+@pytest.mark.parametrize("error", [BufferError, ValueError, RuntimeError, Unheard, KeyboardInterrupt, MemoryError])
+def test_exceptions_of_the_producer(error):
+    """R49: the very object, at the first call."""
+    producer = Raising(error("mine"))
+    with pytest.raises(error) as caught:
+        gd.from_dlpack(producer)
+    assert caught.value is producer.error
+    assert len(producer.calls) == 1
+
+
+def test_type_error_inside_the_producer():
+    """R33, R49: it may mean an old producer, so it is asked once more; then the error comes through."""
+    producer = Raising(TypeError("mine"))
+    with pytest.raises(TypeError) as caught:
+        gd.from_dlpack(producer)
+    assert caught.value is producer.error
+    assert [len(keywords) for keywords in producer.calls] == [1, 0]
+
+
+@pytest.mark.parametrize("legacy", [True, False])
+def test_copy_that_the_producer_ignores(legacy):
+    """R47"""
+    forged = Forged(legacy=legacy)
+    t = gd.from_dlpack(Producer(forged), copy=True)
+    assert t.data_ptr != forged.data
+    assert t.tolist() == VALUES
+    assert forged.deleted == 1
+
+
+def test_copy_that_the_producer_made():
+    """R24: not copied again."""
+    forged = Forged(flags=IS_COPIED)
+    t = gd.from_dlpack(Producer(forged), copy=True)
+    assert t.data_ptr == forged.data
+    assert not t.readonly
+
+
+@pytest.mark.parametrize("thing", [None, 5, "capsule", object(), b"", gd.zeros])
+def test_producer_of_something_else(thing):
+    class Other:
+        def __dlpack__(self, **_):
+            return thing
+
+    with pytest.raises(TypeError, match=rf"Other\.__dlpack__\(\) returned {type(thing).__name__}: want a capsule"):
+        gd.from_dlpack(Other())
+
+
+def test_producer_of_a_used_capsule():
+    """R38"""
+    forged = Forged()
+    capsule = forged.capsule()
+    t = gd.from_dlpack(capsule)
+
+    class Stale:
+        def __dlpack__(self, **_):
+            return capsule
+
+    with pytest.raises(ValueError, match="consumed before"):
+        gd.from_dlpack(Stale())
+    assert t.tolist() == VALUES
+
+
+def test_refusal_names_the_producer():
+    producer = Producer(Forged(ndim=-1))
+    for _ in range(2):
+        with pytest.raises(BufferError, match="Producer: ndim: want 0 to 64, got -1"):
+            gd.from_dlpack(producer)
+    assert producer.forged.deleted == producer.forged.exported
+
+
+def test_device_method_may_be_missing():
+    """R31: not needed for anything."""
+
+    class Half:
+        def __dlpack__(self, **_):
+            return Forged().capsule()
+
+    assert gd.from_dlpack(Half()).tolist() == VALUES
+
+
+@pytest.mark.parametrize("thing", [5, None, "text", [1.0], object(), gd, 1.5])
+def test_no_tensor(thing):
+    """R31"""
+    with pytest.raises(TypeError, match=r"want a tensor \(an object with __dlpack__\) or a DLPack capsule, got"):
+        gd.from_dlpack(thing)
+    with pytest.raises(TypeError, match=r"want a tensor, a DLPack capsule,? or an object with the buffer protocol"):
+        gd.asarray(thing)
+
+
+def test_type_is_no_tensor():
+    with pytest.raises(TypeError):
+        gd.from_dlpack(gd.Tensor)
+    with pytest.raises((TypeError, BufferError)):
+        gd.asarray(gd.Tensor)
+
+
+def test_dlpack_that_fails_to_be_found():
+    class Proxy:
+        @property
+        def __dlpack__(self):
+            raise Unheard("no")
+
+    with pytest.raises((Unheard, TypeError)):
+        gd.from_dlpack(Proxy())
+
+
+# ---- devices and copies ----
+
+
+def test_move_to_the_cpu():
+    forged = Forged(device=(3, 0))
+    t = gd.from_dlpack(Producer(forged), device="cpu")
+    assert t.device == "cpu" and t.tolist() == VALUES
+    assert forged.deleted == 1
+
+
+def test_move_without_a_copy():
+    """R26"""
+    forged = Forged(device=(3, 0))
+    with pytest.raises(BufferError, match="moving from cuda_host to cpu needs a copy, and copy=False"):
+        gd.from_dlpack(Producer(forged), device="cpu", copy=False)
+    assert forged.deleted == 1
+
+
+@pytest.mark.parametrize(("device", "asked"), [((1, 0), "cuda"), ((2, 0), "cuda:1"), ((2, 0), "cpu")])
+def test_moves_that_cannot_be_made(device, asked):
+    forged = Forged(device=device)
+    with pytest.raises(BufferError, match=r"cannot (move|read)"):
+        gd.from_dlpack(Producer(forged), device=asked)
+    assert forged.deleted == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "keywords", "error", "wanted"),
+    [
+        ((), {}, TypeError, "missing required argument 'x'"),
+        ((gd.zeros(0), 1), {}, TypeError, "takes at most 1 positional argument, got 2"),
+        ((), {"x": 1}, TypeError, "unexpected keyword argument 'x'"),
+        ((gd.zeros(0),), {"stream": 1}, TypeError, "unexpected keyword argument 'stream'"),
+        ((gd.zeros(0),), {"device": "gpu"}, ValueError, "want one of cpu, cuda,"),
+        ((gd.zeros(0),), {"device": 5}, TypeError, "want a Device or its name, got 5"),
+        ((gd.zeros(0),), {"device": (1, 0)}, TypeError, r"want a Device or its name, got \(1, 0\)"),
+    ],
+)
+def test_wrong_arguments(arguments, keywords, error, wanted):
+    with pytest.raises(error, match=wanted):
+        gd.from_dlpack(*arguments, **keywords)
+
+
+def test_own_tensor():
+    t = gd.zeros((2, 3))[:, ::2]
+    for importer in (gd.from_dlpack, gd.asarray):
+        other = importer(t)
+        assert (other.data_ptr, other.shape, other.strides) == (t.data_ptr, t.shape, t.strides)
+        assert importer(t, copy=False).data_ptr == t.data_ptr
+        assert importer(t, copy=True).data_ptr != t.data_ptr
+    assert gd.from_dlpack(t, device="cpu", copy=False).data_ptr == t.data_ptr
+
+
+def test_producer_itself_is_not_held():
+    """Importing holds no reference to the producer itself."""
+    producer = Producer(Forged())
+    count = sys.getrefcount(producer)
+    t = gd.from_dlpack(producer)
+    assert sys.getrefcount(producer) == count
+    assert t.size == 3
+
+
+# ---- asarray ----
+
+
+def test_asarray_dtype():
+    t = gd.zeros(3, "int8")
+    assert gd.asarray(t, dtype="int8").data_ptr == t.data_ptr
+    other = gd.asarray(t, dtype="int16")
+    assert (other.dtype, other.tolist()) == ("int16", [0, 0, 0])
+    with pytest.raises((BufferError, ValueError), match=r"int16.*int8|int8.*int16|copy"):
+        gd.asarray(t, dtype="int16", copy=False)
+    with pytest.raises(ValueError, match="want a name such as"):
+        gd.asarray(t, dtype="integer")

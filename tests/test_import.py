@@ -1,0 +1,194 @@
+"""Importing godlpack: what comes with it, again, in subinterpreters, in forked children, and at the end."""
+
+import sys
+
+import pytest
+
+
+def test_no_framework_comes_along(python):
+    """Nor does an exchange with one import another."""
+    python(
+        """
+import sys, godlpack as gd
+gd.asarray(bytearray(3)).copy().tolist()
+repr(gd.zeros(3)), gd.DType("float32") == "float32"
+try:
+    gd.from_dlpack(5)
+except TypeError:
+    pass
+assert not {"numpy", "torch", "jax", "cupy", "ml_dtypes", "tvm_ffi"} & set(sys.modules), sys.modules
+"""
+    )
+
+
+def test_reload(python):
+    """Tensors of the first import may still be about: the types stay the same."""
+    python(
+        """
+import importlib, pickle, sys
+import godlpack as gd
+t, types = gd.zeros(3), (gd.Tensor, gd.DType, gd.Device)
+table = gd.Tensor.__c_dlpack_exchange_api__
+importlib.reload(gd)
+assert (gd.Tensor, gd.DType, gd.Device) == types
+for name in [n for n in sys.modules if n.startswith("godlpack")]:
+    del sys.modules[name]
+import godlpack as again
+assert (again.Tensor, again.DType, again.Device) == types
+assert again.Tensor.__c_dlpack_exchange_api__ == table
+assert again.from_dlpack(t).data_ptr == t.data_ptr
+assert t.device.type == again.DeviceType.CPU
+assert again.__version__ == gd.__version__
+"""
+    )
+
+
+def test_subinterpreter(python):
+    """Refused, with a word; the main interpreter goes on."""
+    script = """
+import godlpack as gd, sys
+t = gd.zeros(3)
+code = "import sys; sys.path[:] = {path!r}\\ntry:\\n import godlpack\\nexcept ImportError as e: open({out!r}, 'w').write(str(e))"
+"""
+    if sys.version_info >= (3, 13):
+        interpreters = "_interpreters"
+    else:
+        interpreters = "_xxsubinterpreters"
+    pytest.importorskip(interpreters)
+    script += f"""
+import {interpreters} as interpreters, os, tempfile
+out = os.path.join(tempfile.mkdtemp(), "said")
+ident = interpreters.create()
+interpreters.run_string(ident, code.format(path=sys.path, out=out))
+interpreters.destroy(ident)
+print(open(out).read())
+assert gd.from_dlpack(t).tolist() == [0.0] * 3
+"""
+    assert "interpreter" in python(script)
+
+
+FORK = """
+import os, signal, sys, traceback
+import godlpack as gd
+{before}
+sys.stdout.flush()
+child = os.fork()
+if child == 0:
+    signal.alarm(10)
+    try:
+{inside}
+    except BaseException:
+        traceback.print_exc()
+        os._exit(1)
+    os._exit(0)
+assert os.waitpid(child, 0)[1] == 0
+assert gd.full(3, 1.0).tolist() == [1.0] * 3
+"""
+
+
+def in_child(python, before, inside):
+    """Runs a script in a child made by fork(); one that hangs is ended by a signal, which is a failure too."""
+    indented = "\n".join("        " + line for line in inside.strip().splitlines())
+    return python("import warnings; warnings.simplefilter('ignore')" + FORK.format(before=before, inside=indented))
+
+
+@pytest.mark.skipif(not hasattr(sys, "getdlopenflags"), reason="needs fork()")
+class TestFork:
+    @pytest.mark.parametrize(
+        "call",
+        [
+            "gd.zeros(3)",
+            "gd.DType('int8')",
+            "t.copy()",
+            "t.tolist()",
+            "repr(t)",
+            "t[1:]",
+            "gd.asarray(b'abc')",
+            "t.to('cpu')",
+            "t.T",
+            "gd.get_build_info()",
+        ],
+    )
+    def test_go_is_not_entered(self, python, call):
+        """Its threads did not come along: a RuntimeError, no deadlock."""
+        in_child(
+            python,
+            "t = gd.zeros(3)",
+            f"""
+try:
+    {call}
+    assert False
+except RuntimeError as e:
+    assert "fork" in str(e), e
+""",
+        )
+
+    def test_attributes_need_no_go(self, python):
+        in_child(
+            python,
+            "t = gd.full((2, 3), 1.5); t.dtype, t.device",
+            """
+assert (t.shape, t.strides, t.ndim, t.size, t.nbytes) == ((2, 3), (3, 1), 2, 6, 24)
+assert t.dtype.name == "float32" and str(t.device) == "cpu" and len(t) == 2 and not t.readonly
+assert t.__dlpack_device__() == (1, 0)
+""",
+        )
+
+    def test_export_needs_no_go(self, python, np):
+        in_child(
+            python,
+            "import numpy as np; t = gd.full((2, 3), 1.5)",
+            """
+a = np.from_dlpack(t)
+assert a.tolist() == [[1.5] * 3] * 2
+del a
+del t
+""",
+        )
+
+    @pytest.mark.parametrize("call", ["memoryview(t)", "bytes(t)"])
+    def test_buffers(self, python, call):
+        """A RuntimeError as of other calls; not a child that hangs."""
+        in_child(
+            python,
+            "t = gd.zeros(3)",
+            f"""
+try:
+    {call}
+    assert False
+except RuntimeError as e:
+    assert "fork" in str(e), e
+""",
+        )
+
+
+def test_exit_with_everything_alive(python, np, torch):
+    """R12: deleters run while the interpreter finalizes, and after."""
+    python(
+        """
+import godlpack as gd, numpy as np, torch, sys
+t = gd.zeros((3, 4))
+a, x = np.from_dlpack(t), torch.from_dlpack(t)
+fn, ft = gd.from_dlpack(np.zeros(3)), gd.from_dlpack(torch.zeros(3))
+buffer = gd.asarray(bytearray(10))
+legacy, versioned = t.__dlpack__(), t.__dlpack__(max_version=(1, 0))
+view = memoryview(t)
+sys.modules["kept"] = [t, a, x, fn, ft, buffer, legacy, versioned, view]
+cycle = [t]; cycle.append(cycle)
+"""
+    )
+
+
+def test_exit_while_a_thread_exchanges(python):
+    python(
+        """
+import godlpack as gd, threading
+def work():
+    while True:
+        gd.from_dlpack(gd.zeros(10).__dlpack__(max_version=(1, 0))).tolist()
+for _ in range(2):
+    threading.Thread(target=work, daemon=True).start()
+for _ in range(200):
+    gd.zeros(10).tolist()
+"""
+    )

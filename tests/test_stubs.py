@@ -1,0 +1,14 @@
+"""The stubs say what the module has: mypy's stubtest compares them, names and signatures."""
+
+import subprocess
+import sys
+
+import pytest
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="before 3.12 a buffer shows no __buffer__ at run time")
+def test_stubs_match_the_module(tmp_path):
+    pytest.importorskip("mypy")
+    command = [sys.executable, "-m", "mypy.stubtest", "godlpack", "--ignore-missing-stub"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr

@@ -1,0 +1,582 @@
+"""The exchange table: ours, called slot by slot, and others', forged, as we call them."""
+
+import ctypes
+import gc
+import sys
+import threading
+
+import pytest
+from dtypes import DTYPES, nbytes
+from forge import (
+    MAIN_NAME,
+    OLD_NAME,
+    RAISES_ONLY,
+    RAISES_SYSTEM_ERROR,
+    RAISES_TYPE_ERROR,
+    READ_ONLY,
+    CurrentStream,
+    Forged,
+    ManagedFromPy,
+    ManagedToPy,
+    Producer,
+    Record,
+    RecordFromPy,
+    Taken,
+    Versioned,
+    allocate,
+    capsule_new,
+    delete,
+    forged_table,
+    name_of,
+    publish,
+    table_of,
+)
+
+import godlpack as gd
+
+OURS = table_of(gd.Tensor)
+VALUES = [0.0, 1.0, 2.0]
+
+
+# ---- how ours is published ----
+
+
+def test_published_twice():
+    """R50: a capsule under the name of DLPack 1.3, an int under the name of 1.2."""
+    capsule, address = getattr(gd.Tensor, MAIN_NAME), getattr(gd.Tensor, OLD_NAME)
+    assert name_of(capsule) == "dlpack_exchange_api"
+    assert isinstance(address, int)
+    assert ctypes.addressof(table_of(gd.Tensor, OLD_NAME)) == ctypes.addressof(OURS) == address
+
+
+def test_published_on_the_type():
+    """R52: the same for all instances, and as long as the process lives."""
+    assert {MAIN_NAME, OLD_NAME} <= set(vars(gd.Tensor))
+    before = bytes(OURS)
+    address = ctypes.addressof(OURS)
+    gc.collect()
+    assert (ctypes.addressof(table_of(gd.Tensor)), bytes(OURS)) == (address, before)
+
+
+def test_table_is_complete():
+    """R53"""
+    assert (OURS.version.major, OURS.version.minor) == (1, 3)
+    assert OURS.prev is None
+    slots = [OURS.allocator, OURS.managed_from_py, OURS.managed_to_py, OURS.record_from_py, OURS.current_stream]
+    assert all(slots)
+    assert len(set(slots)) == 5
+
+
+# ---- managed_tensor_from_py_object_no_sync ----
+
+
+def export(x):
+    out = ctypes.c_void_p(0xDEAD)
+    rc = ManagedFromPy(OURS.managed_from_py)(x, ctypes.byref(out))
+    return rc, out.value
+
+
+@pytest.mark.parametrize("key", [..., 0, (slice(None, None, -1), 1), None, (0, 0), slice(0)])
+def test_export(key):
+    t = gd.zeros((4, 5), "int16")[key]
+    rc, address = export(t)
+    assert rc == 0
+    managed = Versioned.from_address(address)
+    record = managed.dl_tensor
+    assert (managed.version.major, managed.version.minor, managed.flags) == (1, 3, 0)
+    assert (record.dims(), record.steps(), record.data or 0) == (t.shape, t.strides, t.data_ptr)
+    assert record.byte_offset == 0
+    del t
+    gc.collect()
+    assert len(record.dims()) == record.ndim
+    delete(managed)
+
+
+def test_export_of_read_only():
+    """R61: the flags are all that says so."""
+    rc, address = export(gd.asarray(b"abc"))
+    managed = Versioned.from_address(address)
+    assert (rc, managed.flags) == (0, READ_ONLY)
+    delete(managed)
+
+
+@pytest.mark.parametrize("stranger", [None, 5, "text", object(), gd.Tensor])
+def test_export_of_something_else(stranger):
+    """R54: -1 and an exception; *out is not left as it was."""
+    out = ctypes.c_void_p(0xDEAD)
+    with pytest.raises(TypeError, match=r"want a godlpack\.Tensor"):
+        ManagedFromPy(OURS.managed_from_py)(stranger, ctypes.byref(out))
+    assert out.value is None
+
+
+# ---- managed_tensor_to_py_object_no_sync ----
+
+
+def make(forged):
+    """The object that our table makes of a forged tensor."""
+    out = ctypes.c_void_p(0xDEAD)
+    assert ManagedToPy(OURS.managed_to_py)(forged.address, ctypes.byref(out)) == 0
+    t = ctypes.cast(out, ctypes.py_object).value
+    ctypes.pythonapi.Py_DecRef(ctypes.py_object(t))  # the reference that out owned
+    return t
+
+
+@pytest.mark.parametrize(
+    "forged",
+    [
+        lambda: Forged(),
+        lambda: Forged(strides=None),  # R40: not plain, so Go has a look
+        lambda: Forged(version=(1, 99)),
+        lambda: Forged(dtype=(2, 32, 1), device=(3, 0)),
+    ],
+)
+def test_import(forged):
+    """R56: stolen on success, and deleted at the end."""
+    forged = forged()
+    t = make(forged)
+    assert type(t) is gd.Tensor
+    assert t.tolist() == VALUES
+    assert t.data_ptr == forged.data
+    assert sys.getrefcount(t) == 2
+    assert forged.deleted == 0
+    del t
+    assert forged.deleted == 1
+
+
+def test_import_honours_flags():
+    """R61"""
+    assert make(Forged(flags=READ_ONLY)).readonly
+    assert not make(Forged()).readonly
+
+
+@pytest.mark.parametrize("name", DTYPES)
+def test_import_of_every_dtype(name):
+    """The lane's quick look and Go's long one agree."""
+    t = make(Forged((4,), dtype=DTYPES[name]))
+    assert t.dtype == name and t.nbytes == nbytes(name, 4)
+
+
+@pytest.mark.parametrize(
+    ("forged", "wanted"),
+    [
+        (lambda: Forged(version=(2, 0)), r"want DLPack 1\.x, got a tensor of DLPack 2\.0"),
+        (lambda: Forged(data=None), "data: want a pointer for 3 elements of float32, got NULL"),
+        (lambda: Forged(data=0x10), "data: want a pointer or NULL, got 0x10"),
+        (lambda: Forged(ndim=-1), "ndim: want 0 to 64, got -1"),
+        (lambda: Forged(ndim=65), "ndim: want 0 to 64, got 65"),
+        (lambda: Forged(None, None, ndim=1), "shape: want a pointer to 1 extents, got NULL"),
+        (lambda: Forged((-1,)), "-1"),
+        (lambda: Forged((2**62, 4)), "want fewer than 2\\^63 elements"),
+        (lambda: Forged((2,), (2**62,)), "want"),
+        (lambda: Forged((2, 2), (-(2**63), -(2**63))), "want"),
+        (lambda: Forged((2,), (-(2**63),)), "want"),
+        (lambda: Forged((2,), (-(2**50),), data=0x10000), "want elements within the address space"),
+        (lambda: Forged(byte_offset=2**64 - 8), "want elements within the address space"),
+        (lambda: Forged(device=(99, 0)), "want a device type of DLPack 1.3, got 99"),
+        (lambda: Forged(dtype=(18, 8, 1)), "want a type code from 0 to 17, got 18"),
+        (lambda: Forged(dtype=(6, 1, 1)), "want 8 bits, got 1"),
+        (lambda: Forged(dtype=(2, 32, 0)), "want 1 lane or more, got 0"),
+        (lambda: Forged(dtype=(2, 8, 1)), "want 16, 32, 64 or 128 bits, got 8"),
+    ],
+)
+def test_import_that_is_refused(forged, wanted):
+    """R41, R42, R56, R61: a BufferError, and the tensor stays the caller's."""
+    forged = forged()
+    out = ctypes.c_void_p(0xDEAD)
+    with pytest.raises(BufferError, match=wanted):
+        ManagedToPy(OURS.managed_to_py)(forged.address, ctypes.byref(out))
+    assert out.value is None
+    gc.collect()
+    assert forged.deleted == 0
+    delete(forged.managed)
+    assert forged.deleted == 1
+
+
+def test_round_trip():
+    t = gd.full((2, 3), 7, "int32")
+    _, address = export(t)
+    out = ctypes.c_void_p()
+    assert ManagedToPy(OURS.managed_to_py)(address, ctypes.byref(out)) == 0
+    other = ctypes.cast(out, ctypes.py_object).value
+    ctypes.pythonapi.Py_DecRef(ctypes.py_object(other))
+    assert other.data_ptr == t.data_ptr
+    del t
+    assert other.tolist() == [[7] * 3] * 2
+
+
+# ---- dltensor_from_py_object_no_sync ----
+
+
+def test_borrow():
+    """R55: points into the object; nothing is owned."""
+    t = gd.zeros((2, 3), "int8")[:, ::2]
+    before = gd._core._scoreboard()
+    record, again = Record(), Record()
+    for r in (record, again):
+        assert RecordFromPy(OURS.record_from_py)(t, ctypes.byref(r)) == 0
+    assert gd._core._scoreboard() == before
+    assert (record.dims(), record.steps(), record.data, record.byte_offset) == ((2, 2), (3, 2), t.data_ptr, 0)
+    assert bytes(record) == bytes(again)
+    assert record.dtype_triple() == (0, 8, 1) and record.device_pair() == (1, 0)
+
+
+def test_borrow_of_something_else():
+    with pytest.raises(TypeError, match=r"want a godlpack\.Tensor"):
+        RecordFromPy(OURS.record_from_py)(5, ctypes.byref(Record()))
+
+
+# ---- managed_tensor_allocator ----
+
+
+@pytest.mark.parametrize("name", DTYPES)
+@pytest.mark.parametrize("shape", [(), (3, 5), (2, 0)])
+def test_allocate(name, shape):
+    """R57: without the GIL."""
+    rc, managed, said = allocate(OURS, shape, DTYPES[name])
+    assert (rc, said) == (0, [])
+    record = managed.dl_tensor
+    assert (record.dims(), record.dtype_triple(), record.device_pair()) == (shape, DTYPES[name], (1, 0))
+    assert managed.flags == 0
+    t = gd.zeros(shape)
+    if t.size:
+        assert record.steps() == t.strides
+        assert record.data % 256 == 0
+        ctypes.memset(record.data, 1, nbytes(name, t.size))
+    else:
+        assert record.data is None
+    delete(managed)
+
+
+def test_allocate_on_a_thread():
+    made = []
+    thread = threading.Thread(target=lambda: made.append(allocate(OURS, (1 << 20,))))
+    thread.start()
+    thread.join()
+    delete(made[0][1])
+
+
+@pytest.mark.parametrize(
+    ("shape", "rest", "kind"),
+    [
+        ((3,), {"device": (2, 0)}, "BufferError"),
+        ((3,), {"device": (99, 0)}, "BufferError"),
+        ((-1,), {}, "ValueError"),
+        ((3,), {"ndim": -1}, "ValueError"),
+        ((3,), {"ndim": 65}, "ValueError"),
+        ((3,), {"dtype": (18, 8, 1)}, "ValueError"),
+        ((3,), {"dtype": (2, 32, 0)}, "ValueError"),
+        ((3,), {"dtype": (2, 0, 1)}, "ValueError"),
+        ((1 << 60,), {}, "MemoryError"),
+        ((1 << 62, 1 << 62), {}, "MemoryError"),
+        ((1 << 62,), {}, "MemoryError"),
+        ((0, 1 << 62, 1 << 62), {}, "MemoryError"),
+    ],
+)
+def test_allocation_that_fails(shape, rest, kind):
+    """R57: said once, by SetError; *out is NULL; no Python exception."""
+    rc, managed, said = allocate(OURS, shape, context=0xC0, **rest)
+    assert (rc, managed) == (-1, None)
+    assert [(context, k) for context, k, _ in said] == [(0xC0, kind)]
+    assert "godlpack" in said[0][2]
+
+
+# ---- current_work_stream ----
+
+
+@pytest.mark.parametrize("device", [(1, 0), (2, 0), (3, 0)])
+def test_current_stream(device):
+    """R58"""
+    out = ctypes.c_void_p(0xDEAD)
+    assert CurrentStream(OURS.current_stream)(*device, ctypes.byref(out)) == 0
+    assert out.value is None
+
+
+# ---- tables of others ----
+
+
+class Mute:
+    """An object whose only way out is its table."""
+
+    def __init__(self, forged):
+        self.forged = forged
+
+
+def take_twice(x, check):
+    """Once by Go, which then has a plan, and once by the plan: both must do the same."""
+    for _ in range(2):
+        check(x())
+
+
+@pytest.mark.parametrize("name", [MAIN_NAME, OLD_NAME])
+@pytest.mark.parametrize("as_int", [False, True])
+def test_table_is_found(name, as_int):
+    """R64: capsule or int, under either name."""
+    cls = publish(forged_table(), name, as_int=as_int, base=Mute)
+
+    def check(x):
+        t = gd.from_dlpack(x)
+        assert t.tolist() == VALUES and t.data_ptr == x.forged.data
+        del t
+        assert x.forged.deleted == 1
+
+    take_twice(lambda: cls(Forged()), check)
+
+
+def test_table_comes_before_the_method():
+    cls = publish(forged_table())
+
+    def check(x):
+        gd.from_dlpack(x)
+        assert x.calls == []
+
+    take_twice(lambda: cls(Forged()), check)
+
+
+def test_older_table():
+    """R64: of major 1, behind one of a version to come."""
+    table = forged_table(version=(3, 0), prev=forged_table(version=(2, 1), prev=forged_table(version=(1, 0))))
+    cls = publish(table, base=Mute)
+    take_twice(lambda: cls(Forged()), lambda x: gd.from_dlpack(x).tolist())
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        lambda: forged_table(version=(2, 0), from_py=RAISES_SYSTEM_ERROR),
+        lambda: forged_table(version=(2, 0), prev=forged_table(version=(3, 0))),
+        lambda: forged_table(version=(0, 8)),
+        lambda: forged_table(from_py=None),
+        lambda: forged_table(from_py=RAISES_SYSTEM_ERROR),
+        lambda: forged_table(from_py=RAISES_TYPE_ERROR),
+        lambda: forged_table(from_py=lambda x, out: -1),  # without an exception
+        lambda: forged_table(from_py=lambda x, out: 0),  # without a tensor
+    ],
+)
+def test_table_that_does_not_do(table):
+    """R53, R64, R67: __dlpack__ is asked instead."""
+    cls = publish(table())
+
+    def check(x):
+        assert gd.from_dlpack(x).tolist() == VALUES
+        assert len(x.calls) == 1
+
+    take_twice(lambda: cls(Forged()), check)
+
+
+@pytest.mark.parametrize(
+    ("table", "wanted"),
+    [
+        (lambda: forged_table(from_py=RAISES_SYSTEM_ERROR), "bad argument to internal function"),
+        (lambda: forged_table(from_py=RAISES_TYPE_ERROR), "a bytes-like object is required"),
+        (lambda: forged_table(from_py=lambda x, out: -1), "Published"),
+    ],
+)
+def test_table_that_fails_and_no_method(table, wanted):
+    """R67: what the table said is passed on."""
+    x = publish(table(), base=Mute)(Forged())
+    for _ in range(2):
+        with pytest.raises(BufferError, match=wanted):
+            gd.from_dlpack(x)
+
+
+def test_table_without_a_version_that_we_speak_and_no_method():
+    x = publish(forged_table(version=(2, 0)), base=Mute)(Forged())
+    with pytest.raises(TypeError, match="want a tensor"):
+        gd.from_dlpack(x)
+
+
+class Tracked:
+    """Answers __dlpack__ with a second, good tensor."""
+
+    def __init__(self, forged):
+        self.forged, self.second = forged, Forged()
+
+    def __dlpack__(self, **_):
+        return self.second.capsule()
+
+
+@pytest.mark.parametrize(
+    "forged",
+    [
+        lambda: Forged(data=None),
+        lambda: Forged(version=(2, 0)),
+        lambda: Forged(ndim=-1),
+        lambda: Forged(dtype=(99, 8, 1)),
+        lambda: Forged((2,), (-(2**63),)),
+    ],
+)
+def test_table_with_a_bad_tensor(forged):
+    """R41, R42, R61: it is given back, once, and __dlpack__ asked."""
+    cls = publish(forged_table(), base=Tracked)
+    gd.from_dlpack(cls(Forged()))  # so that there is a plan
+
+    def check(x):
+        assert gd.from_dlpack(x).data_ptr == x.second.data
+        assert x.forged.deleted == x.forged.exported
+
+    take_twice(lambda: cls(forged()), check)
+
+
+def test_table_with_a_bad_tensor_and_no_method():
+    cls = publish(forged_table(), base=Mute)
+
+    def check(x):
+        with pytest.raises(BufferError, match="Published: data: want a pointer for 3 elements"):
+            gd.from_dlpack(x)
+        assert x.forged.deleted == x.forged.exported
+
+    take_twice(lambda: cls(Forged(data=None)), check)
+
+
+def test_read_only_by_table():
+    """R43, R61"""
+    cls = publish(forged_table(), base=Mute)
+
+    def check(x):
+        assert gd.from_dlpack(x).readonly
+
+    take_twice(lambda: cls(Forged(flags=READ_ONLY)), check)
+
+
+def test_copy_by_table():
+    """R47: a table cannot be asked for a copy."""
+    cls = publish(forged_table(), base=Mute)
+
+    def check(x):
+        t = gd.from_dlpack(x, copy=True)
+        assert t.data_ptr != x.forged.data and t.tolist() == VALUES
+        assert x.forged.deleted == 1
+
+    take_twice(lambda: cls(Forged()), check)
+
+
+def test_copy_false_by_table():
+    x = publish(forged_table(), base=Mute)(Forged())
+    assert gd.from_dlpack(x, copy=False, device="cpu").data_ptr == x.forged.data
+
+
+def test_attribute_of_an_instance_is_ignored():
+    """R62: a proxy's would belong to another object."""
+    x = Producer(Forged())
+    setattr(x, MAIN_NAME, getattr(publish(forged_table(from_py=RAISES_SYSTEM_ERROR)), MAIN_NAME))
+    assert gd.from_dlpack(x).tolist() == VALUES
+    assert len(x.calls) == 1
+
+
+def test_attribute_behind_getattr_is_ignored():
+    """R62"""
+
+    class Proxy(Producer):
+        def __getattr__(self, name):
+            assert name not in (MAIN_NAME, OLD_NAME)
+            raise AttributeError(name)
+
+    assert gd.from_dlpack(Proxy(Forged())).tolist() == VALUES
+
+
+def test_subclass_inherits_the_table():
+    """R54"""
+    cls = publish(forged_table(), base=Mute)
+    sub = type("Sub", (cls,), {})
+    take_twice(lambda: sub(Forged()), lambda x: gd.from_dlpack(x).tolist())
+
+
+def test_subclass_with_a_table_of_its_own():
+    """R63: plans are for exact types."""
+    cls = publish(forged_table(), base=Mute)
+    gd.from_dlpack(cls(Forged()))
+
+    def read_only(x, out):
+        x.forged.managed.flags = READ_ONLY
+        out[0] = x.forged.address
+        return 0
+
+    sub = publish(forged_table(from_py=read_only), base=cls)
+    for _ in range(2):
+        assert gd.from_dlpack(sub(Forged())).readonly
+        assert not gd.from_dlpack(cls(Forged())).readonly
+
+
+@pytest.mark.parametrize("value", [None, "text", 0, 8, -1, 2**64, 4097, 1.5, b"", True])
+@pytest.mark.parametrize("name", [MAIN_NAME, OLD_NAME])
+def test_attribute_that_is_no_table(name, value):
+    cls = type("Odd", (Producer,), {name: value})
+    assert gd.from_dlpack(cls(Forged())).tolist() == VALUES
+
+
+def test_capsule_that_is_no_table():
+    cls = type("Odd", (Producer,), {MAIN_NAME: capsule_new(0x10000, b"other", None)})
+    assert gd.from_dlpack(cls(Forged())).tolist() == VALUES
+
+
+def test_wrong_attribute_hides_not_the_other():
+    cls = publish(forged_table(), OLD_NAME, as_int=True, base=Mute)
+    setattr(cls, MAIN_NAME, None)
+    assert gd.from_dlpack(cls(Forged())).tolist() == VALUES
+
+
+def test_many_types():
+    """More than there is room for plans: they take each other's place."""
+    table = forged_table()
+    classes = [publish(table, base=Mute) for _ in range(300)]
+    for cls in classes + classes[::-1]:
+        assert gd.from_dlpack(cls(Forged())).tolist() == VALUES
+
+
+# ---- making others' objects ----
+
+
+class Maker(Taken):
+    """Objects of types with the table below are made of managed tensors."""
+
+
+def makers_type():
+    """A new type whose table makes objects of it."""
+    holder = []
+
+    def to_py(address, out):
+        made = holder[0](address)
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(made))
+        out[0] = id(made)
+        return 0
+
+    holder.append(publish(forged_table(to_py=to_py), base=Maker))
+    return holder[0]
+
+
+def test_to_by_table():
+    """R56: stolen on success. like: a type, before and after there is a plan, or an object."""
+    cls = makers_type()
+    t = gd.full(3, 1.5)
+    made = t.to(cls)
+    for like in (cls, made):
+        other = t.to(like)
+        assert type(other) is cls
+        assert other.managed.dl_tensor.data == t.data_ptr
+        assert (other.managed.version.major, other.managed.flags) == (1, 0)
+
+
+def test_to_a_subclass_that_the_table_does_not_make():
+    """Not once, and not when there is a plan."""
+    cls = makers_type()
+    sub = type("Sub", (cls,), {})
+    for _ in range(3):
+        with pytest.raises(TypeError, match="Sub is not the type of an array"):
+            gd.zeros(3).to(sub)
+
+
+@pytest.mark.parametrize("fail", [RAISES_ONLY, lambda m, out: -1, lambda m, out: 0])
+def test_to_by_a_table_that_fails(fail):
+    """R56: the export stays ours, and is deleted; a BufferError says what the table said."""
+    cls = publish(forged_table(to_py=fail), base=Mute)
+    for like in (cls, cls, cls(None)):
+        with pytest.raises(BufferError, match="cannot take this tensor"):
+            gd.zeros(3).to(like)
+
+
+def test_to_read_only():
+    """R61: no table's importer honours the flag."""
+    cls = publish(forged_table(), base=Mute)
+    for _ in range(2):
+        with pytest.raises(BufferError, match="the tensor is read-only"):
+            gd.asarray(b"abc").to(cls)

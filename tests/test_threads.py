@@ -1,0 +1,151 @@
+"""Many threads at once. The scoreboard of each test says whether anything was lost or given back twice."""
+
+import sys
+import threading
+
+import pytest
+from forge import Forged, delete, forged_table, publish, take
+
+import godlpack as gd
+
+THREADS, ROUNDS = 8, 200
+
+
+@pytest.fixture(autouse=True)
+def switch_often():
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    yield
+    sys.setswitchinterval(before)
+
+
+def together(work, rounds=ROUNDS):
+    """Runs work(number) in threads that start at once, and passes the first error on."""
+    errors, start = [], threading.Barrier(THREADS)
+
+    def run(number):
+        start.wait()
+        try:
+            for _ in range(rounds):
+                work(number)
+        except BaseException as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=run, args=(number,)) for number in range(THREADS)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    if errors:
+        raise errors[0]
+
+
+def test_same_tensor():
+    t = gd.full((10, 10), 7, "int32")
+
+    def work(number):
+        capsule = t.__dlpack__(max_version=(1, 0) if number % 2 else None)
+        assert gd.from_dlpack(capsule)[number].data_ptr == t.data_ptr + 40 * number
+        assert memoryview(t)[number, 0] == 7
+
+    together(work)
+
+
+def test_own_tensors():
+    def work(number):
+        t = gd.full((number + 1, 3), number, "int64")
+        assert t.copy().T.contiguous().tolist() == [[number] * (number + 1)] * 3
+        assert f"shape=({number + 1}, 3)" in repr(t)
+
+    together(work)
+
+
+def test_large_tensors():
+    """Whose filling and copying lets go of the GIL."""
+
+    def work(number):
+        t = gd.full(100_000, number, "int32")
+        assert t.copy()[99_999].item() == number
+
+    together(work, rounds=10)
+
+
+def test_capsule_that_all_want():
+    """R38: one gets it."""
+    won = []
+    capsules = [gd.zeros(3).__dlpack__(max_version=(1, 0)) for _ in range(ROUNDS)]
+    places = [iter(capsules) for _ in range(THREADS)]
+
+    def work(number):
+        try:
+            won.append(gd.from_dlpack(next(places[number])))
+        except ValueError as error:
+            assert "consumed before" in str(error)
+
+    together(work)
+    assert len(won) == ROUNDS
+
+
+def test_deleters_on_other_threads():
+    """R12"""
+    exported = [take(gd.zeros(3).__dlpack__(max_version=(1, 0))) for _ in range(THREADS * ROUNDS)]
+
+    def work(number):
+        delete(exported.pop())
+
+    together(work)
+    assert not exported
+
+
+def test_imports_dropped_on_other_threads():
+    forged = [Forged() for _ in range(THREADS * ROUNDS)]
+    imported = [gd.from_dlpack(f.capsule()) for f in forged]
+
+    def work(number):
+        imported.pop()
+
+    together(work)
+    assert {f.deleted for f in forged} == {1}
+
+
+def test_plans():
+    """Types take each other's place while others go by their plan."""
+    table = forged_table()
+    classes = [publish(table) for _ in range(100)]
+
+    def work(number):
+        for cls in classes[number::THREADS]:
+            assert gd.from_dlpack(cls(Forged())).size == 3
+
+    together(work, rounds=5)
+
+
+def test_dtypes_and_devices():
+    names = ["int8", "float32", "bfloat16", "float8_e4m3fn", "uint8x3", "int4", "complex64", "handle"]
+
+    def work(number):
+        assert gd.empty(0, names[number]).dtype == names[number]
+        assert str(gd.Device(f"cuda:{number}")) == f"cuda:{number}"
+
+    together(work)
+
+
+def test_numpy(np):
+    a = np.arange(100)
+
+    def work(number):
+        t = gd.from_dlpack(a)
+        assert np.from_dlpack(t)[number] == number
+        assert t.to(np.ndarray)[number] == number
+
+    together(work)
+
+
+def test_torch(torch):
+    x = torch.arange(100)
+
+    def work(number):
+        assert gd.from_dlpack(x).to(torch.Tensor)[number] == number
+        assert torch.from_dlpack(gd.from_dlpack(x))[number] == number
+
+    together(work)

@@ -1,0 +1,141 @@
+"""tvm-ffi: the other library that takes objects by their exchange table."""
+
+import ctypes
+import gc
+
+import pytest
+from dtypes import DTYPES
+from forge import Forged, forged_table, publish
+from layouts import BASE, KEYS, REVERSED
+
+import godlpack as gd
+
+tvm_ffi = pytest.importorskip("tvm_ffi")
+
+LIKE = tvm_ffi.from_dlpack(gd.zeros(1))
+
+OUT = {
+    "from_dlpack": tvm_ffi.from_dlpack,
+    "to type": lambda t: t.to(tvm_ffi.Tensor),
+    "to tensor": lambda t: t.to(LIKE),
+}
+INTO = {
+    "from_dlpack": gd.from_dlpack,
+    "asarray": gd.asarray,
+    "capsule": lambda x: gd.from_dlpack(x.__dlpack__()),
+}
+
+into = pytest.mark.parametrize("into", INTO.values(), ids=INTO)
+out = pytest.mark.parametrize("out", OUT.values(), ids=OUT)
+every_dtype = pytest.mark.parametrize("dtype", DTYPES)
+every_key = pytest.mark.parametrize("key", [*KEYS.values(), *REVERSED.values()], ids=[*KEYS, *REVERSED])
+
+
+@pytest.fixture(scope="session")
+def echo():
+    return tvm_ffi.get_global_func("testing.echo")
+
+
+@every_dtype
+@out
+@into
+def test_there_and_back(dtype, out, into):
+    t = gd.zeros((3, 4), dtype)
+    for _ in range(2):
+        x = out(t)
+        assert isinstance(x, tvm_ffi.Tensor)
+        assert tuple(x.shape) == (3, 4)
+        u = into(x)
+        assert (u.dtype, u.shape, u.strides, u.data_ptr) == (t.dtype, t.shape, t.strides, t.data_ptr)
+        assert not u.readonly
+
+
+@every_key
+@out
+def test_layouts(key, out):
+    t = gd.zeros(BASE, "int16")[key]
+    x = out(t)
+    u = gd.from_dlpack(x)
+    assert (u.shape, u.size) == (t.shape, t.size)
+    if t.size:
+        assert (u.strides, u.data_ptr) == (t.strides, t.data_ptr)
+
+
+def test_writes_are_seen():
+    t = gd.zeros(4, "uint8")
+    u = gd.from_dlpack(tvm_ffi.from_dlpack(t))
+    ctypes.memset(t.data_ptr, 7, 4)
+    assert u.tolist() == [7] * 4
+
+
+@out
+def test_release(out):
+    t = gd.zeros(1000)
+    before = gd._core._scoreboard()["storages_freed"]
+    x = out(t)
+    del t
+    gc.collect()
+    assert gd._core._scoreboard()["storages_freed"] == before
+    del x
+    gc.collect()
+    assert gd._core._scoreboard()["storages_freed"] == before + 1
+
+
+@every_dtype
+def test_function_gives_back_our_type(dtype, echo):
+    """It takes arguments by our table, and makes its result by the same."""
+    t = gd.zeros((2, 3), dtype)
+    for _ in range(2):
+        u = echo(t)
+        assert type(u) is gd.Tensor
+        assert (u.dtype, u.shape, u.strides, u.data_ptr) == (t.dtype, t.shape, t.strides, t.data_ptr)
+
+
+@every_key
+def test_function_with_every_layout(key, echo):
+    t = gd.zeros(BASE)[key]
+    u = echo(t)
+    assert (u.shape, u.size) == (t.shape, t.size)
+    assert not t.size or (u.strides, u.data_ptr) == (t.strides, t.data_ptr)
+
+
+def test_function_with_several_tensors():
+    assert tvm_ffi.get_global_func("testing.nop")(gd.zeros(3), gd.zeros((2, 2), "int8"), gd.zeros(())) is None
+
+
+def test_function_release(echo):
+    before = gd._core._scoreboard()
+    for _ in range(100):
+        echo(gd.zeros(3))
+    gc.collect()
+    after = gd._core._scoreboard()
+    assert after["exports_made"] - before["exports_made"] == 100
+    assert after["exports_deleted"] - before["exports_deleted"] == 100
+
+
+def test_function_asks_by_the_table():
+    """Not by __dlpack__: its results would be of tvm-ffi's own type."""
+    x = publish(forged_table())(Forged())
+    assert tvm_ffi.get_global_func("testing.nop")(x) is None
+    assert x.calls == []
+    assert x.forged.deleted == x.forged.exported
+
+
+def test_torchs_tensors_come_through(torch, echo):
+    x = torch.arange(3)
+    assert gd.from_dlpack(echo(x)).data_ptr == x.data_ptr()
+    assert gd.from_dlpack(tvm_ffi.from_dlpack(x)).data_ptr == x.data_ptr()
+
+
+def test_read_only_is_not_for_tvm_ffi():
+    """Its tensors can be written, and its legacy capsules cannot say read-only."""
+    with pytest.raises(BufferError, match="read-only"):
+        gd.asarray(b"abc").to(tvm_ffi.Tensor)
+
+
+def test_copy():
+    """tvm-ffi refuses copy=True; that is its error, and comes through (R49)."""
+    x = tvm_ffi.from_dlpack(gd.full(3, 7, "int8"))
+    with pytest.raises(BufferError, match="copy not yet supported"):
+        gd.from_dlpack(x, copy=True)
+    assert gd.from_dlpack(x).copy().tolist() == [7] * 3
