@@ -21,13 +21,55 @@ import warnings
 import ml_dtypes
 import numpy as np
 
-NUMPY = ["bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float16", "float32", "float64",
-         "complex64", "complex128"]
-ML_DTYPES = ["int1", "int2", "int4", "uint1", "uint2", "uint4", "bfloat16", "complex32", "float8_e3m4", "float8_e4m3",
-             "float8_e4m3b11fnuz", "float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz", "float8_e8m0fnu",
-             "float6_e2m3fn", "float6_e3m2fn", "float4_e2m1fn"]
-BITS = {"int1": 1, "uint1": 1, "int2": 2, "uint2": 2, "int4": 4, "uint4": 4, "float4_e2m1fn": 4, "float6_e2m3fn": 6,
-        "float6_e3m2fn": 6, "bool": 1}
+NUMPY = [
+    "bool",
+    "int8",
+    "uint8",
+    "int16",
+    "uint16",
+    "int32",
+    "uint32",
+    "int64",
+    "uint64",
+    "float16",
+    "float32",
+    "float64",
+    "complex64",
+    "complex128",
+]
+ML_DTYPES = [
+    "int1",
+    "int2",
+    "int4",
+    "uint1",
+    "uint2",
+    "uint4",
+    "bfloat16",
+    "complex32",
+    "float8_e3m4",
+    "float8_e4m3",
+    "float8_e4m3b11fnuz",
+    "float8_e4m3fn",
+    "float8_e4m3fnuz",
+    "float8_e5m2",
+    "float8_e5m2fnuz",
+    "float8_e8m0fnu",
+    "float6_e2m3fn",
+    "float6_e3m2fn",
+    "float4_e2m1fn",
+]
+BITS = {
+    "int1": 1,
+    "uint1": 1,
+    "int2": 2,
+    "uint2": 2,
+    "int4": 4,
+    "uint4": 4,
+    "float4_e2m1fn": 4,
+    "float6_e2m3fn": 6,
+    "float6_e3m2fn": 6,
+    "bool": 1,
+}
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 
@@ -37,7 +79,9 @@ def dtype(name):
 
 def probes32():
     """float32 bits: every exponent with mantissas around where formats round, and many without a pattern."""
-    mantissas = [0, 1, 0x7FFFFF] + [m for k in range(23) for m in ((1 << k) - 1, 1 << k, (1 << k) + 1, 3 << k & 0x7FFFFF, 5 << k & 0x7FFFFF)]
+    mantissas = [0, 1, 0x7FFFFF] + [
+        m for k in range(23) for m in ((1 << k) - 1, 1 << k, (1 << k) + 1, 3 << k & 0x7FFFFF, 5 << k & 0x7FFFFF)
+    ]
     edges = (np.arange(512, dtype=np.uint64)[:, None] << np.uint64(23) | np.array(mantissas, np.uint64)).ravel()
     some = np.arange(1 << 17, dtype=np.uint64) * GOLDEN >> np.uint64(32)
     return np.concatenate([edges, some]).astype(np.uint32)
@@ -48,7 +92,20 @@ def probes64():
     value = probes32()
     value = value[value >> 23 & 255 != 255].view(np.float32).astype(np.float64).view(np.uint64)
     some = np.arange(1 << 17, dtype=np.uint64) * GOLDEN
-    special = np.array([0, 1, 1 << 63, 0x7FF << 52, 0xFFF << 52, 0x7FF8 << 48, 0xFFF8 << 48, (0x7FF << 52) + 1, (0x7FF << 52) + (1 << 41)], np.uint64)
+    special = np.array(
+        [
+            0,
+            1,
+            1 << 63,
+            0x7FF << 52,
+            0xFFF << 52,
+            0x7FF8 << 48,
+            0xFFF8 << 48,
+            (0x7FF << 52) + 1,
+            (0x7FF << 52) + (1 << 41),
+        ],
+        np.uint64,
+    )
     return np.concatenate([value, value + np.uint64(1), value - np.uint64(1), some, special])
 
 
