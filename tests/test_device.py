@@ -66,6 +66,7 @@ def test_a_device_makes_itself(kind):
     device = gd.Device(kind, 1)
     assert gd.Device(device) == device
     assert gd.Device(int(kind), id=1) == device
+    assert gd.Device((int(kind), 1)) == device
     assert pickle.loads(pickle.dumps(device)) == device
     assert copy.deepcopy(device) == device
 
@@ -111,7 +112,9 @@ def test_torch_devices(torch):
         ((2, 2**31), ValueError, r"got \(2, 2147483648\)"),
         ((2**32 + 2,), ValueError, r"got \(4294967298, 0\)"),
         ((2**70,), ValueError, "does not fit into 64 bits"),
-        (((2, 1),), TypeError, r"got \(2, 1\)"),
+        (((2, -1),), ValueError, r"got \(2, -1\)"),
+        (((99, 0),), ValueError, r"got \(99, 0\)"),
+        (((2, 2**32),), ValueError, r"got \(2, 4294967296\)"),
         (("cuda", 1), TypeError, "an id goes with a DeviceType, not with 'cuda'"),
         ((1.5,), TypeError, "want a name such as 'cuda:0' or a DeviceType, got 1.5"),
         ((None,), TypeError, "got None"),
