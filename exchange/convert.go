@@ -44,6 +44,8 @@ func makeByTable(t cpython.Tensor, typ cpython.Object, table cpython.Table) (cpy
 	switch {
 	case t.ReadOnly():
 		return cpython.Object{}, readOnly(typ)
+	case torch && !torchDevices[t.Record().Device.Type]:
+		return cpython.Object{}, dlpack.Errorf(dlpack.KindBuffer, "%s has no memory on %s", typ.Name(), t.Record().Device)
 	case torch && negative(t.Record().Steps()):
 		return cpython.Object{}, dlpack.Errorf(dlpack.KindBuffer, "%s has no negative strides, got %v; use .contiguous()", typ.Name(), t.Record().Steps())
 	}
@@ -55,6 +57,11 @@ func makeByTable(t cpython.Tensor, typ cpython.Object, table cpython.Table) (cpy
 		cpython.SetPlan(typ, cpython.Plan{Road: cpython.ByTable, Table: table, Guarded: torch})
 	}
 	return made, nil
+}
+
+// torchDevices are those whose memory torch takes for what it is; others crash it, or give it a wrong device.
+var torchDevices = map[dlpack.DeviceType]bool{
+	dlpack.CPU: true, dlpack.CUDA: true, dlpack.CUDAHost: true, dlpack.CUDAManaged: true, dlpack.ROCm: true, dlpack.ROCmHost: true, dlpack.OneAPI: true,
 }
 
 func readOnly(typ cpython.Object) error {

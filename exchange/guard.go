@@ -27,26 +27,36 @@ func guarded(typ cpython.Object) bool {
 	return true
 }
 
-// ask refuses an object of a guarded type that answers yes to a guard's question, with a BufferError.
+// ask refuses an object of a guarded type that answers yes to a guard's question, with a BufferError. A question that
+// the object forbids, as torch's read-only wrapper forbids all, is left to its own table or __dlpack__ (R63).
 func ask(x cpython.Object) error {
 	for _, g := range guards {
-		answer, err := x.Attr(g.attribute)
-		if err == nil && answer.IsCallable() {
-			method := answer
-			answer, err = method.Call(nil)
-			method.Release()
-		}
+		yes, err := answer(x, g.attribute)
 		if err != nil {
-			return err
-		}
-		yes, err := answer.Truth()
-		answer.Release()
-		if err != nil {
-			return err
+			cpython.ClearError()
+			continue
 		}
 		if yes {
 			return dlpack.Errorf(dlpack.KindBuffer, "%s: %s", x.Type().Name(), g.refusal)
 		}
 	}
 	return nil
+}
+
+// answer returns the truth of an attribute, or of what it returns if it is a method.
+func answer(x cpython.Object, attribute string) (bool, error) {
+	a, err := x.Attr(attribute)
+	if err != nil {
+		return false, err
+	}
+	defer a.Release()
+	if !a.IsCallable() {
+		return a.Truth()
+	}
+	result, err := a.Call(nil)
+	if err != nil {
+		return false, err
+	}
+	defer result.Release()
+	return result.Truth()
 }

@@ -173,7 +173,7 @@ func settle(taken capsule.Imported, r Request) (cpython.Object, error) {
 	t, _ := cpython.TensorOf(taken.Tensor)
 	dev := t.Record().Device
 	moves := r.Device != nil && *r.Device != dev
-	if !moves && (r.Copy != capsule.CopyAlways || taken.Copied) {
+	if !moves && (r.Copy != capsule.CopyAlways || taken.Copied && !t.ReadOnly()) { // jax's own copies are read-only
 		return taken.Tensor, nil
 	}
 	defer taken.Tensor.Release()

@@ -135,27 +135,28 @@ func (s *selection) pick(key cpython.Object) error {
 	return nil
 }
 
-// iterator iterates over the views t[0], t[1], ...
+// iterator iterates over the views t[0], t[1], ..., each made when its turn comes: map(t.__getitem__, range(len(t))).
 func iterator(c *cpython.Call) (cpython.Object, error) {
 	rec := c.Tensor().Record()
 	if rec.NDim == 0 {
 		return cpython.Object{}, dlpack.Errorf(dlpack.KindType, "iteration over a tensor of 0 dimensions")
 	}
-	var views []cpython.Object
-	for i := range rec.Dims()[0] {
-		index := cpython.Int(i)
-		view, err := subscript(c.Tensor(), index)
-		index.Release()
-		if err != nil {
-			cpython.ReleaseAll(views)
-			return view, err
-		}
-		views = append(views, view)
-	}
-	list, err := cpython.ListOf(views)
+	builtins, err := cpython.Import("builtins")
 	if err != nil {
-		return list, err
+		return builtins, err
 	}
-	defer list.Release()
-	return list.Iterator()
+	defer builtins.Release()
+	length := cpython.Int(rec.Dims()[0])
+	defer length.Release()
+	indices, err := builtins.CallMethod("range", []cpython.Object{length})
+	if err != nil {
+		return indices, err
+	}
+	defer indices.Release()
+	getItem, err := c.Self.Attr("__getitem__")
+	if err != nil {
+		return getItem, err
+	}
+	defer getItem.Release()
+	return builtins.CallMethod("map", []cpython.Object{getItem, indices})
 }

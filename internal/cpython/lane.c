@@ -166,6 +166,7 @@ PyObject *gd_lane_from_dlpack(PyObject *module, PyObject *const *args, Py_ssize_
 static PyObject *make_by_table(gd_tensor *x, const gd_plan *plan) {
   void *made = NULL;
   if (x->flags & DLPACK_READ_ONLY) return NULL; /* no table's importer honours the flag (R61) */
+  if (x->t.device.device_type != kDLCPU && x->t.device.device_type != kDLCUDA) return NULL; /* some crash torch */
   DLManagedTensorVersioned *m = gd_export_versioned(x, 0);
   if (m == NULL) return NULL;
   if (plan->api->managed_tensor_to_py_object_no_sync(m, &made) != 0 || made == NULL) {

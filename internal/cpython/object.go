@@ -292,13 +292,6 @@ func (o Object) Items() ([]Object, error) {
 	return items, nil
 }
 
-// Iterator returns iter(o).
-//
-// GIL: held.
-// Owns: the result is new; on ErrRaised there is none.
-// Threads: any with the GIL.
-func (o Object) Iterator() (Object, error) { return raisedIfNil(C.PyObject_GetIter(o.p)) }
-
 // IsInstance reports whether o is an instance of class; a class that cannot say counts as no.
 //
 // GIL: held; no exception may be pending.

@@ -106,7 +106,7 @@ func cDType(d dlpack.DType) C.DLDataType {
 // undefined unless zero is asked for.
 //
 // GIL: held; released while much memory is zeroed.
-// Owns: the result is new; on error (MemoryError, BufferError for too many elements) there is none.
+// Owns: the result is new; on error (MemoryError; BufferError for more than 2^63 elements) there is none.
 // Threads: any with the GIL.
 func NewTensor(d dlpack.DType, shape []int64, padded, zero bool) (Object, error) {
 	count, err := dlpack.Elements(shape)
@@ -115,7 +115,7 @@ func NewTensor(d dlpack.DType, shape []int64, padded, zero bool) (Object, error)
 	}
 	nbytes, err := dlpack.DataSize(count, d, padded)
 	if err != nil {
-		return Object{}, err
+		return Object{}, dlpack.Errorf(dlpack.KindMemory, "godlpack: %s", dlpack.MessageOf(err))
 	}
 	strides := make([]int64, len(shape))
 	dlpack.CompactStrides(strides, shape)
@@ -131,6 +131,9 @@ func NewTensor(d dlpack.DType, shape []int64, padded, zero bool) (Object, error)
 	Unlocked(nbytes, func() { data = C.gd_storage_block(C.size_t(nbytes), C.bool(zero), &storage) })
 	if data == nil {
 		return Object{}, dlpack.Errorf(dlpack.KindMemory, "godlpack: no memory for %d bytes (%s, shape %v)", nbytes, d, shape)
+	}
+	if count*int64(d.BitSize(padded))%8 != 0 {
+		*(*byte)(unsafe.Add(data, nbytes-1)) = 0 // the bits that no element has: equal tensors pickle to equal bytes
 	}
 	return newTensor(uintptr(data), d, shape, strides, flags, storage)
 }
