@@ -36,13 +36,17 @@ func ParseRequest(c *cpython.Call) (r Request, err error) {
 	if err != nil {
 		return r, err
 	}
-	if err := checkStream(args[0], c.Tensor().Record().Device); err != nil {
-		return r, err
-	}
 	if r.Versioned, err = wantsVersioned(args[1]); err != nil {
 		return r, err
 	}
 	if r.Device, err = parseDevice(args[2]); err != nil {
+		return r, err
+	}
+	where := c.Tensor().Record().Device
+	if r.Device != nil {
+		where = *r.Device // R29
+	}
+	if err := checkStream(args[0], where); err != nil {
 		return r, err
 	}
 	r.Copy, err = ParseCopy(args[3])

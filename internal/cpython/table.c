@@ -134,7 +134,7 @@ static int slot_allocate(DLTensor *prototype, DLManagedTensorVersioned **out, vo
     return fail(ctx, set_error, "BufferError", "godlpack allocates on cpu only");
   if (t.ndim < 0 || t.ndim > DLPACK_MAX_NDIM || t.dtype.lanes == 0 || t.dtype.bits == 0 || t.dtype.code > kDLFloat4_e2m1fn)
     return fail(ctx, set_error, "ValueError", "godlpack's allocator: want 0 to 64 dimensions and a dtype of DLPack 1.3");
-  t.shape = prototype->shape;
+  if (t.ndim > 0 && t.shape == NULL) return fail(ctx, set_error, "ValueError", "godlpack's allocator: no shape");
   t.strides = dims + t.ndim;
   int64_t count = 1, reach = 1;
   for (int i = t.ndim - 1; i >= 0; i--) {

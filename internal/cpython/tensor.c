@@ -62,7 +62,7 @@ bool gd_is_plain(const DLTensor *t) {
     if (n > 1 && (__builtin_mul_overflow(n - 1, step, &span) || span < -FAR || span > FAR)) return false;
     if (n > 1) *(span < 0 ? &below : &above) += span;
   }
-  if (count == 0) return true;
+  if (count == 0 && t->data == NULL) return true;
   uintptr_t size = t->dtype.bits / 8, start = (uintptr_t)t->data;
   if (start < FIRST_PAGE || start > ADDRESSES || t->byte_offset > ADDRESSES || count > FAR) return false;
   start += t->byte_offset;

@@ -1,0 +1,196 @@
+"""Fake peers: managed tensors, producers and exchange tables with any content, which count what becomes of them.
+
+    forged = Managed((3,), ndim=-1)
+    producer = Producer(forged)
+    some_library.from_dlpack(producer)  # should raise, and forged.deleted should then be 1
+
+What is forged lives until the process ends, so that who calls or reads too late is seen, and crashes nothing.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Sequence
+from ctypes import POINTER, c_int64, c_void_p
+from typing import Any
+
+from .records import (
+    TABLE_NAME,
+    CurrentStream,
+    Device,
+    DType,
+    Legacy,
+    ManagedFromPy,
+    Record,
+    Table,
+    Version,
+    Versioned,
+    capsule_of,
+    compact,
+    delete,
+    name_of,
+)
+
+OWN: Any = object()
+"""As data: memory of the forgery's own, aligned to 256 bytes. As strides: those of row-major order."""
+
+FLOAT32 = (2, 32, 1)
+
+_kept: list[Any] = []  # for ever
+
+# Deleters run without the GIL, with an exception on its way, or without a Python: what counts them must be C. It adds 1
+# to the 8 bytes at its argument, which is the first field of a record that nobody may read any more.
+_COUNT = ctypes.cast(ctypes.pythonapi.Py_IncRef, c_void_p).value
+
+
+class Managed:
+    """A managed tensor. Its default is a good one: float32 on the CPU, with the values 0, 1, 2 and so on."""
+
+    def __init__(
+        self,
+        shape: Sequence[int] | None = (3,),
+        strides: Sequence[int] | None = OWN,
+        *,
+        data: int | None = OWN,
+        dtype: tuple[int, int, int] = FLOAT32,
+        device: tuple[int, int] = (1, 0),
+        byte_offset: int = 0,
+        ndim: int | None = None,
+        flags: int = 0,
+        version: tuple[int, int] = (1, 3),
+        legacy: bool = False,
+        deleter: bool = True,
+    ) -> None:
+        self.memory = (ctypes.c_float * 1024)(*range(-64, 960))
+        self.data = (ctypes.addressof(self.memory) + 255) // 256 * 256
+        for i in range(512):
+            ctypes.c_float.from_address(self.data + 4 * i).value = i
+        self.managed = Legacy() if legacy else Versioned(Version(*version), flags=flags)
+        record: Record = self.managed.tensor
+        self.record = record
+        record.data = self.data if data is OWN else data
+        record.device, record.dtype = Device(*device), DType(*dtype)
+        record.ndim = len(shape or ()) if ndim is None else ndim
+        record.byte_offset = byte_offset
+        record.shape = _numbers(shape)
+        record.strides = _numbers(compact(tuple(shape or ())) if strides is OWN else strides)
+        if deleter:
+            self.managed.deleter = _COUNT
+        self._before = self._count()
+        _kept.append(self)
+
+    def _count(self) -> int:
+        return ctypes.c_uint64.from_address(self.address).value
+
+    @property
+    def address(self) -> int:
+        """Of the managed tensor."""
+        return ctypes.addressof(self.managed)
+
+    @property
+    def deleted(self) -> int:
+        """How often the deleter was called."""
+        return self._count() - self._before
+
+    def capsule(self) -> Any:
+        """A live capsule. It has no destructor: see Producer.settle."""
+        return capsule_of(self.address, "dltensor" if isinstance(self.managed, Legacy) else "dltensor_versioned")
+
+
+def _numbers(values: Sequence[int] | None) -> Any:
+    if values is None:
+        return None
+    numbers = (c_int64 * max(len(values), 1))(*values)
+    _kept.append(numbers)
+    return ctypes.cast(numbers, POINTER(c_int64))
+
+
+class Producer:
+    """An object of the array API that answers with a forged tensor, and notes what it was asked."""
+
+    def __init__(self, forged: Managed, device: tuple[int, int] | None = None) -> None:
+        self.forged = forged
+        self.calls: list[dict[str, Any]] = []
+        self.capsules: list[Any] = []
+        self.taken = 0  # by the table of its type
+        self._device = forged.record.device_pair() if device is None else device
+
+    def __dlpack__(self, **keywords: Any) -> Any:
+        self.calls.append(keywords)
+        self.capsules.append(self.forged.capsule())
+        return self.capsules[-1]
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return self._device
+
+    @property
+    def live(self) -> int:
+        """How many capsules nobody took."""
+        return sum(not name_of(capsule).startswith("used_") for capsule in self.capsules)
+
+    def settle(self) -> int:
+        """Deletes what is in live capsules, as their destructors would, and returns how often the deleter was called for
+        each capsule that was handed out: 1, if all was right."""
+        for _ in range(self.live):
+            delete(self.forged.managed)
+        return self.forged.deleted - len(self.capsules) + 1
+
+
+class Old(Producer):
+    """A producer of 2021: its __dlpack__ knows stream only."""
+
+    def __dlpack__(self, *, stream: Any = None) -> Any:  # type: ignore[override]
+        return super().__dlpack__(stream=stream)
+
+
+class Raising(Producer):
+    """A producer that cannot export."""
+
+    def __init__(self, error: Exception) -> None:
+        super().__init__(Managed())
+        self.error = error
+
+    def __dlpack__(self, **keywords: Any) -> Any:
+        self.calls.append(keywords)
+        raise self.error
+
+
+class Stale(Producer):
+    """A producer that hands out the same capsule again and again."""
+
+    def __dlpack__(self, **keywords: Any) -> Any:
+        return self.capsules[0] if self.capsules else super().__dlpack__(**keywords)
+
+
+class Nothing:
+    """No producer at all."""
+
+
+FAILS = ctypes.cast(ctypes.pythonapi.PyList_Append, c_void_p).value
+"""A slot that fails as slots do: -1 and a SystemError."""
+
+
+def published(
+    forged: Managed, version: tuple[int, int] = (1, 3), from_py: int | None = OWN, second: Managed | None = None
+) -> Producer:
+    """An object whose type publishes a table that exports a forged tensor, or has another managed_from_py: a function's
+    address, or None. By its __dlpack__ it exports the second tensor."""
+
+    def export(x: Any, out: Any) -> int:
+        x.taken += 1
+        out[0] = forged.address
+        return 0
+
+    table = Table(Version(*version))
+    table.managed_from_py = _slot(ManagedFromPy, export) if from_py is OWN else from_py
+    table.managed_to_py = table.allocator = FAILS
+    table.current_stream = _slot(CurrentStream, lambda kind, number, out: 0)
+    _kept.append(table)
+    value = capsule_of(ctypes.addressof(table), "dlpack_exchange_api")
+    made: Producer = type("Published", (Producer,), {TABLE_NAME: value})(second or Managed())
+    return made
+
+
+def _slot(kind: Any, function: Callable[..., int]) -> int | None:
+    _kept.append(kind(function))
+    return ctypes.cast(_kept[-1], c_void_p).value

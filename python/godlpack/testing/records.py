@@ -1,0 +1,239 @@
+"""DLPack 1.3 as ctypes sees it: its records, its capsules, its exchange table."""
+
+from __future__ import annotations
+
+import ctypes
+from ctypes import (
+    POINTER,
+    Structure,
+    c_char_p,
+    c_int,
+    c_int32,
+    c_int64,
+    c_uint8,
+    c_uint16,
+    c_uint32,
+    c_uint64,
+    c_void_p,
+)
+from typing import Any
+
+READ_ONLY, IS_COPIED = 1, 2
+"""Flags of a versioned managed tensor."""
+
+TABLE_NAME, OLD_TABLE_NAME = "__dlpack_c_exchange_api__", "__c_dlpack_exchange_api__"
+"""The attributes of a type that publish its exchange table, in DLPack 1.3 and 1.2."""
+
+
+class Version(Structure):
+    """DLPackVersion."""
+
+    _fields_ = (("major", c_uint32), ("minor", c_uint32))
+
+
+class Device(Structure):
+    """DLDevice."""
+
+    _fields_ = (("type", c_int32), ("id", c_int32))
+
+
+class DType(Structure):
+    """DLDataType."""
+
+    _fields_ = (("code", c_uint8), ("bits", c_uint8), ("lanes", c_uint16))
+
+
+class Record(Structure):
+    """DLTensor."""
+
+    _fields_ = (
+        ("data", c_void_p),
+        ("device", Device),
+        ("ndim", c_int32),
+        ("dtype", DType),
+        ("shape", POINTER(c_int64)),
+        ("strides", POINTER(c_int64)),
+        ("byte_offset", c_uint64),
+    )
+
+    def dims(self) -> tuple[int, ...]:
+        """The extents."""
+        return tuple(self.shape[: self.ndim]) if self.ndim else ()
+
+    def steps(self) -> tuple[int, ...]:
+        """The strides, in elements; those of row-major order where the record has none."""
+        if self.strides:
+            return tuple(self.strides[: self.ndim])
+        return compact(self.dims())
+
+    def size(self) -> int:
+        """How many elements there are."""
+        count = 1
+        for extent in self.dims():
+            count *= extent
+        return count
+
+    def address(self) -> int:
+        """Where the first element is; 0 is NULL."""
+        return int((self.data or 0) + self.byte_offset)
+
+    def dtype_triple(self) -> tuple[int, int, int]:
+        """The type code, bits and lanes."""
+        return self.dtype.code, self.dtype.bits, self.dtype.lanes
+
+    def device_pair(self) -> tuple[int, int]:
+        """The type and the number of the device."""
+        return self.device.type, self.device.id
+
+
+class Legacy(Structure):
+    """DLManagedTensor, in capsules named "dltensor"."""
+
+    _fields_ = (("tensor", Record), ("manager_ctx", c_void_p), ("deleter", c_void_p))
+
+
+class Versioned(Structure):
+    """DLManagedTensorVersioned, in capsules named "dltensor_versioned"."""
+
+    _fields_ = (
+        ("version", Version),
+        ("manager_ctx", c_void_p),
+        ("deleter", c_void_p),
+        ("flags", c_uint64),
+        ("tensor", Record),
+    )
+
+
+class Table(Structure):
+    """DLPackExchangeAPI."""
+
+    _fields_ = (
+        ("version", Version),
+        ("prev", c_void_p),
+        ("allocator", c_void_p),
+        ("managed_from_py", c_void_p),
+        ("managed_to_py", c_void_p),
+        ("record_from_py", c_void_p),
+        ("current_stream", c_void_p),
+    )
+
+
+# The functions of a table. A PYFUNCTYPE keeps the GIL and raises what was set; a CFUNCTYPE lets go of the GIL.
+SetError = ctypes.CFUNCTYPE(None, c_void_p, c_char_p, c_char_p)
+Allocator = ctypes.CFUNCTYPE(c_int, POINTER(Record), POINTER(c_void_p), c_void_p, SetError)
+ManagedFromPy = ctypes.PYFUNCTYPE(c_int, ctypes.py_object, POINTER(c_void_p))
+ManagedToPy = ctypes.PYFUNCTYPE(c_int, c_void_p, POINTER(c_void_p))
+RecordFromPy = ctypes.PYFUNCTYPE(c_int, ctypes.py_object, POINTER(Record))
+CurrentStream = ctypes.PYFUNCTYPE(c_int, c_int32, c_int32, POINTER(c_void_p))
+
+Deleter = ctypes.CFUNCTYPE(None, c_void_p)
+
+
+def compact(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """The strides of row-major order, in elements; too large ones end at the ends of int64.
+
+    >>> compact((2, 3, 4))
+    (12, 4, 1)
+    """
+    strides, step = [], 1
+    for extent in reversed(shape):
+        strides.append(step)
+        step = max(-(2**63), min(step * extent, 2**63 - 1))
+    return tuple(reversed(strides))
+
+
+def delete(managed: Legacy | Versioned) -> None:
+    """Calls the deleter, if there is one, without the GIL."""
+    if managed.deleter:
+        Deleter(managed.deleter)(ctypes.addressof(managed))
+
+
+# ---- capsules ----
+
+_NAMES = {  # capsules keep pointers to these
+    name: name.encode()
+    for name in ("dltensor", "used_dltensor", "dltensor_versioned", "used_dltensor_versioned", "dlpack_exchange_api")
+}
+
+
+def _function(name: str, result: Any, *arguments: Any) -> Any:
+    return ctypes.PYFUNCTYPE(result, *arguments)((name, ctypes.pythonapi))
+
+
+_new = _function("PyCapsule_New", ctypes.py_object, c_void_p, c_char_p, c_void_p)
+_is_valid = _function("PyCapsule_IsValid", c_int, ctypes.py_object, c_char_p)
+_get_name = _function("PyCapsule_GetName", c_char_p, ctypes.py_object)
+_get_pointer = _function("PyCapsule_GetPointer", c_void_p, ctypes.py_object, c_char_p)
+_set_name = _function("PyCapsule_SetName", c_int, ctypes.py_object, c_char_p)
+
+
+def capsule_of(address: int, name: str) -> Any:
+    """A new capsule that owns nothing: it has no destructor."""
+    return _new(address, _NAMES[name], None)
+
+
+def name_of(capsule: Any) -> str:
+    """A capsule's name; TypeError if this is no capsule."""
+    if type(capsule).__name__ != "PyCapsule":
+        raise TypeError(f"want a capsule, got {type(capsule).__name__}")
+    return (_get_name(capsule) or b"").decode()
+
+
+def managed_in(capsule: Any) -> Legacy | Versioned:
+    """The managed tensor in a live capsule, which stays its owner; ValueError if the capsule is no live one."""
+    kinds: dict[str, type[Legacy] | type[Versioned]] = {"dltensor": Legacy, "dltensor_versioned": Versioned}
+    name = name_of(capsule)
+    if name not in kinds:
+        raise ValueError(f"want a capsule named {' or '.join(map(repr, kinds))}, got {name!r}")
+    return kinds[name].from_address(_get_pointer(capsule, _NAMES[name]))
+
+
+def take(capsule: Any) -> Legacy | Versioned:
+    """The managed tensor in a live capsule, which is then a used one; whoever takes it must delete it."""
+    managed = managed_in(capsule)
+    _set_name(capsule, _NAMES[f"used_{name_of(capsule)}"])
+    return managed
+
+
+def table_at(value: Any) -> Table:
+    """The exchange table that a published attribute leads to: a capsule, or an int as in DLPack 1.2."""
+    if isinstance(value, int):
+        return Table.from_address(value)
+    if not _is_valid(value, _NAMES["dlpack_exchange_api"]):
+        raise ValueError(f"want a capsule named 'dlpack_exchange_api', got {name_of(value)!r}")
+    return Table.from_address(_get_pointer(value, _NAMES["dlpack_exchange_api"]))
+
+
+# ---- elements ----
+
+_SCALARS: dict[tuple[int, int], Any] = {
+    (0, 8): ctypes.c_int8,
+    (0, 16): ctypes.c_int16,
+    (0, 32): ctypes.c_int32,
+    (0, 64): ctypes.c_int64,
+    (1, 8): ctypes.c_uint8,
+    (1, 16): ctypes.c_uint16,
+    (1, 32): ctypes.c_uint32,
+    (1, 64): ctypes.c_uint64,
+    (2, 32): ctypes.c_float,
+    (2, 64): ctypes.c_double,
+    (5, 64): ctypes.c_float * 2,
+    (5, 128): ctypes.c_double * 2,
+    (6, 8): ctypes.c_bool,
+}
+
+
+def values_of(record: Record) -> list[Any] | None:
+    """The elements in row-major order, flat; None where they are not on the CPU, or of a type that ctypes lacks."""
+    code, bits, lanes = record.dtype_triple()
+    scalar = _SCALARS.get((code, bits))
+    if scalar is None or lanes != 1 or record.device.type != 1:
+        return None
+    offsets = [0]
+    for extent, step in zip(record.dims(), record.steps(), strict=True):
+        offsets = [offset + step * i for offset in offsets for i in range(extent)]
+    return [_value(scalar.from_address(record.address() + offset * bits // 8)) for offset in offsets]
+
+
+def _value(scalar: Any) -> Any:
+    return complex(*scalar) if isinstance(scalar, ctypes.Array) else scalar.value

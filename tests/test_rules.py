@@ -1,0 +1,140 @@
+"""docs/conformance.md: every rule has tests, and they are there and speak of it. And tests of rules that had none."""
+
+import ast
+import ctypes
+import re
+from pathlib import Path
+
+import pytest
+from forge import (
+    CurrentStream,
+    Forged,
+    ManagedFromPy,
+    ManagedToPy,
+    Record,
+    RecordFromPy,
+    Versioned,
+    allocate,
+    delete,
+    table_of,
+)
+
+import godlpack as gd
+from godlpack.testing import Managed, Producer
+
+HERE = Path(__file__).parent
+PAGE = HERE.parent / "docs" / "conformance.md"
+RULES = range(1, 68)
+ROW = re.compile(r"^\| R(\d+) \| (.+?) \| (.+?) \| (.*) \|$", re.MULTILINE)
+
+
+def rows():
+    return {int(number): (text, source, tests) for number, text, source, tests in ROW.findall(PAGE.read_text())}
+
+
+def functions(file):
+    """The text of each test function of a file, its decorators included, by name."""
+    source = (HERE / file).read_text()
+    lines = source.splitlines()
+    found = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.FunctionDef)]
+    starts = {node.name: min([node.lineno, *(d.lineno for d in node.decorator_list)]) for node in found}
+    return {node.name: "\n".join(lines[starts[node.name] - 1 : node.end_lineno]) for node in found}
+
+
+def rules_in(text):
+    """The rules that a text speaks of; "R20-R22" and "R34 to R42" are all of those."""
+    spans = re.findall(r"\bR(\d+)(?:(?:-| to )R(\d+))?\b", text)
+    return {rule for first, last in spans for rule in range(int(first), int(last or first) + 1)}
+
+
+def test_every_rule_is_in_the_table():
+    assert list(rows()) == list(RULES)
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_rule_has_tests(rule):
+    text, source, tests = rows()[rule]
+    named = re.findall(r"`(test_\w+\.py)::(test_\w+)`", tests)
+    assert text and source and named, f"R{rule} has no test"
+    for file, name in named:
+        assert name in functions(file), f"R{rule}: there is no {file}::{name}"
+        assert rule in rules_in(functions(file)[name]), f"{file}::{name} does not speak of R{rule}"
+
+
+def test_rules_in_ranges():
+    assert rules_in("R1, R20-R22 and R34 to R36") == {1, 20, 21, 22, 34, 35, 36}
+
+
+# ---- rules that have their test here ----
+
+
+def test_names_are_static():
+    """R8: the same C string in every capsule."""
+    name = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object)(("PyCapsule_GetName", ctypes.pythonapi))
+    for keywords, wanted in (({}, b"dltensor"), ({"max_version": (1, 0)}, b"dltensor_versioned")):
+        addresses = {name(gd.zeros(3).__dlpack__(**keywords)) for _ in range(3)}
+        (address,) = addresses
+        assert ctypes.string_at(address) == wanted
+
+
+def test_no_stream_of_the_cpu():
+    """R29"""
+    t = gd.zeros(3)
+    assert t.__dlpack__(stream=None, dl_device=(1, 0)) is not None
+    with pytest.raises(ValueError, match="7 is no stream of device cpu"):
+        t.__dlpack__(stream=7, dl_device=(1, 0))
+
+
+@pytest.mark.parametrize(
+    ("own", "asked", "error", "wanted"),
+    [((1, 0), (2, 0), BufferError, "cannot copy from cpu to cuda"), ((2, 0), (1, 0), ValueError, "7 is no stream")],
+)
+def test_stream_of_the_device_asked_for(own, asked, error, wanted):
+    """R29: where both are given, the stream is one of dl_device."""
+    t = gd.from_dlpack(Forged(device=own).capsule())
+    with pytest.raises(error, match=wanted):
+        t.__dlpack__(stream=7, dl_device=asked)
+
+
+def test_table_is_optional():
+    """R51: without one, __dlpack__ does; with one, it is there all the same."""
+    assert gd.from_dlpack(Producer(Managed())).tolist() == [0.0, 1.0, 2.0]
+    assert gd.from_dlpack(gd.zeros(3).__dlpack__()).size == 3
+
+
+def test_no_panic_leaves_the_table():
+    """R59: whatever comes in, a status comes out, with an exception where there is one to raise."""
+    table, out = table_of(gd.Tensor), ctypes.c_void_p()
+    for stranger in (None, gd.Tensor, gd, Producer(Managed())):
+        with pytest.raises(TypeError):
+            ManagedFromPy(table.managed_from_py)(stranger, ctypes.byref(out))
+        with pytest.raises(TypeError):
+            RecordFromPy(table.record_from_py)(stranger, ctypes.byref(Record()))
+    for fields in ({"ndim": -1}, {"version": (9, 9)}, {"data": 1}, {"dtype": (99, 0, 0)}, {"shape": (2**62, 2**62)}):
+        with pytest.raises(BufferError):
+            ManagedToPy(table.managed_to_py)(Managed(**fields).address, ctypes.byref(out))
+    assert allocate(table, (2**62, 2**62))[0] == -1
+    for device in ((99, 0), (-1, -1), (2, 7)):
+        assert CurrentStream(table.current_stream)(*device, ctypes.byref(out)) == 0
+
+
+def test_table_does_not_synchronize():
+    """R60: a tensor of a device without a driver goes through: nobody asks the device."""
+    table, out = table_of(gd.Tensor), ctypes.c_void_p()
+    t = gd.from_dlpack(Forged(device=(2, 0)).capsule())
+    assert ManagedFromPy(table.managed_from_py)(t, ctypes.byref(out)) == 0
+    managed = Versioned.from_address(out.value)
+    assert managed.dl_tensor.device_pair() == (2, 0)
+    delete(managed)
+
+
+@pytest.mark.parametrize("name", ["from_dlpack", "asarray"])
+def test_lazy_conjugates_and_negatives(name, torch):
+    """R65: refused before and after there is a plan for torch.Tensor, and resolved they are taken."""
+    importer, z = getattr(gd, name), torch.tensor([1 + 2j, 3 + 4j])
+    for _ in range(2):
+        for lazy in (z.conj(), z.conj().imag, z.conj()[0].imag, torch.ones(2, requires_grad=True)):
+            with pytest.raises(BufferError, match=r"use \.(resolve_conj|resolve_neg|detach)\(\)"):
+                importer(lazy)
+        assert importer(z.conj().resolve_conj()).tolist() == [1 - 2j, 3 - 4j]
+        assert importer(z.conj().imag.resolve_neg()).tolist() == [-2.0, -4.0]
