@@ -241,7 +241,7 @@ class Fuzzer:
         r = self.random
         match r.randrange(13):
             case 0:
-                record.data = r.choice((None, 1, 0x10, 4095, self.middle + r.randrange(16), 2**63, 2**64 - 1))
+                record.data = r.choice((None, 1, 0x10, 4095, self.middle + r.randrange(16), 2**63, 2**64 - 4096))
             case 1:
                 record.device.type = r.choice((*range(-1, 20), 2**31 - 1, -(2**31)))
             case 2:

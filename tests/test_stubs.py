@@ -9,6 +9,8 @@ import pytest
 @pytest.mark.skipif(sys.version_info < (3, 12), reason="before 3.12 a buffer shows no __buffer__ at run time")
 def test_stubs_match_the_module(tmp_path):
     pytest.importorskip("mypy")
-    command = [sys.executable, "-m", "mypy.stubtest", "godlpack", "--ignore-missing-stub"]
+    allowed = tmp_path / "allowed"
+    allowed.write_text(r"godlpack\.testing\.records\..*\._fields_" + "\n")  # ctypes' own, which mypy sees otherwise
+    command = [sys.executable, "-m", "mypy.stubtest", "godlpack", "--ignore-missing-stub", "--allowlist", str(allowed)]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
