@@ -53,12 +53,10 @@ func ParseRequest(c *cpython.Call) (r Request, err error) {
 	return r, err
 }
 
-func given(o cpython.Object) bool { return o.Exists() && !o.IsNone() }
-
 // checkStream accepts the streams that mean something on the device: on the CPU None, and -1 for those who pass it
 // everywhere (R27); on CUDA and ROCm what the array API lists (R28).
 func checkStream(stream cpython.Object, dev dlpack.Device) error {
-	if !given(stream) {
+	if !stream.Given() {
 		return nil
 	}
 	if !stream.IsIndex() {
@@ -76,7 +74,7 @@ func checkStream(stream cpython.Object, dev dlpack.Device) error {
 }
 
 func wantsVersioned(version cpython.Object) (bool, error) {
-	if !given(version) {
+	if !version.Given() {
 		return false, nil
 	}
 	if version.IsTuple() {
@@ -94,7 +92,7 @@ func wantsVersioned(version cpython.Object) (bool, error) {
 }
 
 func parseDevice(pair cpython.Object) (*dlpack.Device, error) {
-	if !given(pair) {
+	if !pair.Given() {
 		return nil, nil
 	}
 	wrong := dlpack.Errorf(dlpack.KindType, "__dlpack__() argument 'dl_device': want None or a tuple (type, id), got %s", pair.Repr())
@@ -127,7 +125,7 @@ func parseDevice(pair cpython.Object) (*dlpack.Device, error) {
 // Owns: nothing passes.
 // Threads: any with the GIL.
 func ParseCopy(o cpython.Object) (Copying, error) {
-	if !given(o) {
+	if !o.Given() {
 		return CopyIfNeeded, nil
 	}
 	truth, err := o.Truth()

@@ -5,15 +5,15 @@ import (
 	"unsafe"
 )
 
-// minAddress is the lowest number, NULL apart, that Go bears in a pointer variable: it stops the process when it meets
+// MinAddress is the lowest number, NULL apart, that Go bears in a pointer variable: it stops the process when it meets
 // a lower one on a stack. No memory is ever mapped there.
-const minAddress = 4096
+const MinAddress = 4096
 
 // Start returns the address of the first element, Data + ByteOffset (R39), or nil where Data is NULL. It has a meaning
 // only where t.Device.Type.PointerData().
 func (t *Tensor) Start() unsafe.Pointer {
 	if t.Data == nil {
-		return nil // not nil + ByteOffset, which could be lower than minAddress
+		return nil // not nil + ByteOffset, which could be lower than MinAddress
 	}
 	return unsafe.Add(t.Data, t.ByteOffset)
 }

@@ -40,7 +40,7 @@ func (t *Tensor) checkPointers() error {
 		{"strides", address(unsafe.Pointer(&t.Strides))},
 	}
 	for _, p := range pointers {
-		if p.value != 0 && p.value < minAddress {
+		if p.value != 0 && p.value < MinAddress {
 			return Errorf(KindBuffer, "%s: want a pointer or NULL, got %#x", p.name, p.value)
 		}
 	}

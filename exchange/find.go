@@ -6,7 +6,7 @@ import (
 )
 
 // attributes are the names under which types publish their table: DLPack 1.3's, then 1.2's (R50).
-var attributes = []string{"__dlpack_c_exchange_api__", "__c_dlpack_exchange_api__"}
+var attributes = []string{dlpack.ExchangeAttr, dlpack.ExchangeAttrInt}
 
 // Find returns the table that a type publishes, in a version that we speak; the zero Table if there is none. It is
 // looked up on the exact type, never on an instance, whose attributes may lead elsewhere (R62).

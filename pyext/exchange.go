@@ -79,7 +79,7 @@ func asArray(c *cpython.Call) (cpython.Object, error) {
 		return cpython.Object{}, err
 	}
 	o, err := sharing(args[0], copying)
-	if err != nil || !given(args[1]) {
+	if err != nil || !args[1].Given() {
 		return o, err
 	}
 	d, err := parseDType(args[1], "asarray")

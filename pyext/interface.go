@@ -72,7 +72,7 @@ func readInterface(obj, dict cpython.Object) (cpython.Object, error) {
 		entries[name] = dict.Entry(name)
 		defer entries[name].Release()
 	}
-	if given(entries["mask"]) {
+	if entries["mask"].Given() {
 		return cpython.Object{}, dlpack.Errorf(dlpack.KindBuffer, "the array has a mask, which DLPack cannot say")
 	}
 	d, err := interfaceDType(entries["typestr"])
@@ -120,7 +120,7 @@ func interfaceLayout(shape, strides cpython.Object, itemSize int64) (dims, steps
 	if dims, err = parseShape(shape, "asarray"); err != nil {
 		return nil, nil, err
 	}
-	if !given(strides) {
+	if !strides.Given() {
 		steps = make([]int64, len(dims))
 		dlpack.CompactStrides(steps, dims)
 		return dims, steps, nil
@@ -139,7 +139,7 @@ func interfaceLayout(shape, strides cpython.Object, itemSize int64) (dims, steps
 // interfaceData reads the pair (address, read-only).
 func interfaceData(o cpython.Object, shape []int64) (address uintptr, flags dlpack.Flags, err error) {
 	wrong := dlpack.Errorf(dlpack.KindBuffer, "want data as a pair (address, read-only)")
-	if !given(o) || !o.IsTuple() {
+	if !o.Given() || !o.IsTuple() {
 		return 0, 0, wrong
 	}
 	items, err := o.Items()
@@ -151,7 +151,7 @@ func interfaceData(o cpython.Object, shape []int64) (address uintptr, flags dlpa
 		return 0, 0, wrong
 	}
 	where, fits := items[0].Uint64()
-	if count, err := dlpack.Elements(shape); err != nil || !fits || count > 0 && where < firstAddress {
+	if count, err := dlpack.Elements(shape); err != nil || !fits || count > 0 && where < dlpack.MinAddress {
 		return 0, 0, dlpack.Errorf(dlpack.KindBuffer, "%#x is no address of %d elements", where, count)
 	}
 	readonly, err := items[1].Truth()
@@ -160,6 +160,3 @@ func interfaceData(o cpython.Object, shape []int64) (address uintptr, flags dlpa
 	}
 	return uintptr(where), flags, err
 }
-
-// firstAddress is below every address that memory can have.
-const firstAddress = 4096

@@ -112,7 +112,7 @@ func newDeviceObject(c *cpython.Call) (cpython.Object, error) {
 func deviceArgument(x, id cpython.Object) (dlpack.Device, error) {
 	if x.IsIndex() {
 		typ, err := parseInt(x, "Device", "x")
-		if err != nil || !given(id) {
+		if err != nil || !id.Given() {
 			return dlpack.Device{Type: dlpack.DeviceType(typ)}, errOr(err, typ)
 		}
 		n, err := parseInt(id, "Device", "id")
@@ -127,7 +127,7 @@ func deviceArgument(x, id cpython.Object) (dlpack.Device, error) {
 		return d, err
 	case !ok:
 		return d, dlpack.Errorf(dlpack.KindType, "want a name such as 'cuda:0' or a DeviceType, got %s", x.Repr())
-	case given(id):
+	case id.Given():
 		return d, dlpack.Errorf(dlpack.KindType, "an id goes with a DeviceType, not with %s", x.Repr())
 	}
 	return d, nil

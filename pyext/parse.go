@@ -11,8 +11,6 @@ func argument(kind dlpack.Kind, function, name, format string, a ...any) error {
 	return dlpack.Errorf(kind, function+"() argument '"+name+"': "+format, a...)
 }
 
-func given(o cpython.Object) bool { return o.Exists() && !o.IsNone() }
-
 // parseInt reads a whole number that fits into 64 bits.
 func parseInt(o cpython.Object, function, name string) (int64, error) {
 	if !o.IsIndex() {
@@ -86,7 +84,7 @@ func parseShape(o cpython.Object, function string) ([]int64, error) {
 
 // parseDType reads a dtype argument; float32 if it was not given.
 func parseDType(o cpython.Object, function string) (dlpack.DType, error) {
-	if !given(o) {
+	if !o.Given() {
 		return dlpack.Float32, nil
 	}
 	d, ok, err := exchange.DTypeOf(o)
@@ -140,7 +138,7 @@ func newDevice(typ, id int64) (dlpack.Device, error) {
 
 // parseDevice reads a device argument; nil if it was not given.
 func parseDevice(o cpython.Object, function string) (*dlpack.Device, error) {
-	if !given(o) {
+	if !o.Given() {
 		return nil, nil
 	}
 	d, ok, err := deviceOf(o)

@@ -125,6 +125,14 @@ bool gd_is_finalizing(void);
 bool gd_may_enter(void);
 PyObject *gd_enter(int op, PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames);
 
+/* For the method lists of ops.h: a method that enters Go, and its entry in a method table. */
+#define GD_TRAMPOLINE(owner, name, ...) \
+  static PyObject *owner##_##name(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject *kw) { \
+    return gd_enter(GD_OP_##owner##_##name, self, args, n, kw); \
+  }
+#define GD_KEYWORDS METH_FASTCALL | METH_KEYWORDS
+#define GD_METHOD(owner, name, python, doc) {python, (PyCFunction)(void *)owner##_##name, GD_KEYWORDS, doc},
+
 /* Methods of the hot path, in C; each falls through to gd_enter for anything out of the ordinary. */
 PyObject *gd_lane_from_dlpack(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames);
 PyObject *gd_lane_to(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames);

@@ -57,20 +57,13 @@ type Exception struct{ class, value, trace *C.PyObject }
 // TakeError sets the pending exception aside; the zero Exception if there is none.
 //
 // GIL: held.
-// Owns: the result is new: Restore it or Drop it.
+// Owns: the result is new: Drop it.
 // Threads: any with the GIL.
 func TakeError() Exception {
 	var e Exception
 	C.PyErr_Fetch(&e.class, &e.value, &e.trace)
 	return e
 }
-
-// Restore makes e pending again, in place of any other.
-//
-// GIL: held.
-// Owns: takes e.
-// Threads: any with the GIL.
-func (e Exception) Restore() { C.PyErr_Restore(e.class, e.value, e.trace) }
 
 // Drop forgets e.
 //

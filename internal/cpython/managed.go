@@ -120,11 +120,11 @@ type CapsuleName struct{ c *C.char }
 
 // The four names: a capsule is live under the first of each pair, and used under the second.
 var (
-	NameLegacy        = CapsuleName{C.CString("dltensor")}
-	NameLegacyUsed    = CapsuleName{C.CString("used_dltensor")}
-	NameVersioned     = CapsuleName{C.CString("dltensor_versioned")}
-	NameVersionedUsed = CapsuleName{C.CString("used_dltensor_versioned")}
-	nameTable         = CapsuleName{C.CString("dlpack_exchange_api")}
+	NameLegacy        = CapsuleName{C.CString(dlpack.CapsuleLegacy)}
+	NameLegacyUsed    = CapsuleName{C.CString(dlpack.CapsuleLegacyUsed)}
+	NameVersioned     = CapsuleName{C.CString(dlpack.CapsuleVersioned)}
+	NameVersionedUsed = CapsuleName{C.CString(dlpack.CapsuleVersionedUsed)}
+	nameTable         = CapsuleName{C.CString(dlpack.ExchangeCapsule)}
 )
 
 // Capsule exports t in a new capsule; extra flags go on top of t's own, and fit only in a versioned one.

@@ -53,16 +53,11 @@ bool gd_is_finalizing(void) {
 
 /* ---- the module ---- */
 
-#define TRAMPOLINE(owner, name, ...) \
-  static PyObject *owner##_##name(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject *kw) { \
-    return gd_enter(GD_OP_##owner##_##name, self, args, n, kw); \
-  }
-GD_MODULE_METHODS(TRAMPOLINE)
+GD_MODULE_METHODS(GD_TRAMPOLINE)
 
-#define METHOD(owner, name, python, doc) {python, (PyCFunction)(void *)owner##_##name, METH_FASTCALL | METH_KEYWORDS, doc},
 static PyMethodDef module_methods[] = {
-    GD_MODULE_METHODS(METHOD)
-    {"from_dlpack", (PyCFunction)(void *)gd_lane_from_dlpack, METH_FASTCALL | METH_KEYWORDS, GD_DOC_FROM_DLPACK},
+    GD_MODULE_METHODS(GD_METHOD)
+    {"from_dlpack", (PyCFunction)(void *)gd_lane_from_dlpack, GD_KEYWORDS, GD_DOC_FROM_DLPACK},
     {0},
 };
 

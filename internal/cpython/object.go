@@ -34,6 +34,9 @@ func NotImplemented() Object { return Object{&C._Py_NotImplementedStruct}.Retain
 // IsNone reports whether o is None.
 func (o Object) IsNone() bool { return o.p == &C._Py_NoneStruct }
 
+// Given reports whether o is an argument that says something: neither left out nor None.
+func (o Object) Given() bool { return o.Exists() && !o.IsNone() }
+
 // IsEllipsis reports whether o is Ellipsis.
 func (o Object) IsEllipsis() bool { return o.p == &C._Py_EllipsisObject }
 

@@ -12,9 +12,6 @@ import (
 // Table is an exchange table: static, and alive as long as the process (R52).
 type Table struct{ p *C.DLPackExchangeAPI }
 
-// OwnTable is the table that Tensor publishes.
-func OwnTable() Table { return Table{&C.gd_exchange_api} }
-
 // TableAt reads the table that an attribute's value leads to: a capsule (DLPack 1.3) or an address as an int (1.2),
 // under either name (R64). The zero Table means that the value is neither.
 //
@@ -28,8 +25,8 @@ func TableAt(value Object) Table {
 		}
 		return Table{(*C.DLPackExchangeAPI)(C.PyCapsule_GetPointer(value.p, nameTable.c))}
 	}
-	const firstPage, alignment = 4096, 8
-	if address, fits := value.Uint64(); !value.IsInt() || !fits || address < firstPage || address%alignment != 0 {
+	const alignment = 8
+	if address, fits := value.Uint64(); !value.IsInt() || !fits || address < dlpack.MinAddress || address%alignment != 0 {
 		return Table{}
 	}
 	return Table{(*C.DLPackExchangeAPI)(C.PyLong_AsVoidPtr(value.p))}

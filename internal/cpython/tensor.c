@@ -272,25 +272,19 @@ static void tensor_releasebuffer(PyObject *self, Py_buffer *view) {
   free(view->internal); /* shape and strides in bytes */
 }
 
-#define TRAMPOLINE(owner, name, ...) \
-  static PyObject *owner##_##name(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject *kw) { \
-    return gd_enter(GD_OP_##owner##_##name, self, args, n, kw); \
-  }
-GD_TENSOR_METHODS(TRAMPOLINE)
-GD_DTYPE_METHODS(TRAMPOLINE)
-GD_DEVICE_METHODS(TRAMPOLINE)
+GD_TENSOR_METHODS(GD_TRAMPOLINE)
+GD_DTYPE_METHODS(GD_TRAMPOLINE)
+GD_DEVICE_METHODS(GD_TRAMPOLINE)
 
-#define KEYWORDS METH_FASTCALL | METH_KEYWORDS
-#define METHOD(owner, name, python, doc) {python, (PyCFunction)(void *)owner##_##name, KEYWORDS, doc},
 static PyMethodDef tensor_methods[] = {
-    GD_TENSOR_METHODS(METHOD)
-    {"to", (PyCFunction)(void *)gd_lane_to, KEYWORDS, GD_DOC_TO},
-    {"__dlpack__", (PyCFunction)(void *)gd_lane_dlpack, KEYWORDS, GD_DOC_DLPACK},
+    GD_TENSOR_METHODS(GD_METHOD)
+    {"to", (PyCFunction)(void *)gd_lane_to, GD_KEYWORDS, GD_DOC_TO},
+    {"__dlpack__", (PyCFunction)(void *)gd_lane_dlpack, GD_KEYWORDS, GD_DOC_DLPACK},
     {"__dlpack_device__", tensor_dlpack_device, METH_NOARGS, GD_DOC_DLPACK_DEVICE},
     {0},
 };
-static PyMethodDef dtype_methods[] = {GD_DTYPE_METHODS(METHOD) {0}};
-static PyMethodDef device_methods[] = {GD_DEVICE_METHODS(METHOD) {0}};
+static PyMethodDef dtype_methods[] = {GD_DTYPE_METHODS(GD_METHOD) {0}};
+static PyMethodDef device_methods[] = {GD_DEVICE_METHODS(GD_METHOD) {0}};
 
 /* No Python object can be reached from a tensor so that it leads back to it: no cycle collection. */
 static PyType_Spec tensor_spec = {
