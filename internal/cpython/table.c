@@ -10,7 +10,7 @@
 static void export_delete(gd_export *e) {
   gd_storage *s = e->storage;
   if (s != NULL && e == s->seat) return gd_storage_stand(s);
-  gd_tally(&gd_score.exports_deleted);
+  gd_tally(&gd_score->exports_deleted);
   free(e);
   gd_storage_release(s);
 }
@@ -35,7 +35,7 @@ static gd_export *export_new(int ndim, gd_storage *s) {
   }
   gd_export *e = malloc(sizeof *e + 2 * (size_t)ndim * sizeof(int64_t));
   if (e == NULL) return NULL;
-  gd_tally(&gd_score.exports_made);
+  gd_tally(&gd_score->exports_made);
   e->storage = gd_storage_retain(s);
   return e;
 }
@@ -174,7 +174,7 @@ PyObject *gd_adopt(DLManagedTensorVersioned *m, uint64_t flags) {
   PyObject *x = gd_tensor_new(&m->dl_tensor, flags, NULL);
   if (x == NULL) return NULL;
   ((gd_tensor *)x)->sole = m;
-  gd_score.imports_taken.held++;
+  gd_score->imports_taken.held++;
   return x;
 }
 
