@@ -1,6 +1,17 @@
 """Go's runtime within Python: when it starts, whom it serves, and how it ends."""
 
+import os
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from types import SimpleNamespace
+
 import pytest
+
+ROOT = Path(__file__).parents[1]
 
 THREADS = """
 import os
@@ -186,3 +197,97 @@ for _ in range(10):
 sys.modules["kept"] = n
 """
         )
+
+
+# ---- builds whose runtime starts at import ----
+
+
+@pytest.fixture(scope="module")
+def eager(tmp_path_factory):
+    """A folder to import such a build from."""
+    pytest.importorskip("hatchling")
+    folder = tmp_path_factory.mktemp("eager")
+    command = [sys.executable, "-P", "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
+    subprocess.run(command, cwd=ROOT, env={**os.environ, "GODLPACK_EAGER": "1"}, check=True)
+    (wheel,) = folder.iterdir()
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(folder)
+    return folder
+
+
+@pytest.mark.packaging
+@pytest.mark.skipif(sys.version_info[:2] != (3, 11), reason="slow, and the same on every Python")
+class TestEager:
+    def test_import_starts_it(self, python, eager):
+        python(
+            THREADS
+            + """
+import time, godlpack as gd
+while threads() == 1: time.sleep(0.01)
+assert gd.get_build_info()["runtime_start"] == "eager"
+assert gd.full(3, 1).astype("int8").tolist() == [1, 1, 1]
+""",
+            package=eager,
+        )
+
+    @pytest.mark.parametrize("before", ["", "gd.zeros(3)"], ids=["merely imported", "used"])
+    def test_forked_children(self, python, eager, before):
+        python(
+            f"""
+import os, signal, threading
+import godlpack as gd
+kept = gd.full(3, 2) if {bool(before)} else None
+def fork(depth):
+    child = os.fork()
+    if child == 0:
+        signal.alarm(30)
+        for n in range(50):
+            assert gd.full(10_000, n % 7, "int8").tolist() == [n % 7] * 10_000
+        x = threading.Thread(target=lambda: gd.zeros(3).copy()); x.start(); x.join()
+        assert kept is None or kept.T.tolist() == [2.0] * 3
+        assert gd.get_build_info()["runtime_generation"] == depth
+        if depth < 3:
+            fork(depth + 1)
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0
+fork(1)
+assert gd.full(3, 1).tolist() == [1.0] * 3
+""",
+            package=eager,
+            flags=("-W", "ignore"),
+        )
+
+
+@pytest.mark.skipif(not shutil.which("cc"), reason="needs a C compiler")
+class TestHook:
+    """hatch_build.py finds out whether the runtime can start late."""
+
+    def starts_lazily(self, monkeypatch, compiler):
+        pytest.importorskip("hatchling")
+        monkeypatch.syspath_prepend(ROOT)
+        import hatch_build
+
+        said = []
+        with TemporaryDirectory() as scratch:
+            hook = SimpleNamespace(
+                scratch=SimpleNamespace(name=scratch), app=SimpleNamespace(display_warning=said.append)
+            )
+            return hatch_build.GoBuildHook.starts_lazily(hook, compiler), said
+
+    def test_usual(self, monkeypatch):
+        monkeypatch.delenv("GODLPACK_EAGER", raising=False)
+        assert self.starts_lazily(monkeypatch, ["cc"]) == (True, [])
+
+    def test_on_request(self, monkeypatch):
+        monkeypatch.setenv("GODLPACK_EAGER", "1")
+        assert self.starts_lazily(monkeypatch, ["cc"]) == (False, [])
+
+    def test_linker_without_wrap(self, monkeypatch, tmp_path):
+        monkeypatch.delenv("GODLPACK_EAGER", raising=False)
+        compiler = tmp_path / "cc"
+        compiler.write_text(
+            '#!/bin/sh\ncase "$*" in *--wrap*) echo unsupported linker arg >&2; exit 1;; esac\nexec cc "$@"\n'
+        )
+        compiler.chmod(0o755)
+        lazy, said = self.starts_lazily(monkeypatch, [str(compiler)])
+        assert not lazy and "--wrap" in said[0]
