@@ -21,7 +21,8 @@
 #include "_cgo_export.h"
 #include "core.h"
 
-extern char __start_gd_kept[], __stop_gd_kept[]; /* by the linker: where the section begins and ends */
+/* By the linker: where the section begins and ends. */
+extern __attribute__((visibility("hidden"))) char __start_gd_kept[], __stop_gd_kept[];
 
 /* ---- starting ---- */
 
