@@ -60,8 +60,8 @@ type Handler func(*Call) (Object, error)
 
 var handlers [C.GD_OP_COUNT]Handler
 
-// Handle registers the function for an operation; to be called from an init function.
-func Handle(op Op, h Handler) { handlers[op] = h }
+// Handle registers the function for an operation; to be called from an init function. It returns the one before.
+func Handle(op Op, h Handler) (before Handler) { before, handlers[op] = handlers[op], h; return before }
 
 // godlpackEnter is the door: gd_enter's other side.
 //
