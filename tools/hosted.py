@@ -5,6 +5,7 @@ Go compiles cpy3 there, which asks pkg-config for "python3": the answer is writt
 """
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -28,6 +29,8 @@ def missing() -> str | None:
         return "no Python.h"
     if not get_config_var("Py_ENABLE_SHARED"):
         return "no shared library of Python"
+    if not shutil.which(os.environ.get("PKG_CONFIG", "pkg-config")):
+        return "no pkg-config"
     return None
 
 
@@ -46,7 +49,6 @@ def environment(folder: str) -> dict[str, str]:
         "PKG_CONFIG_PATH": folder,
         # Go's build cache does not see what pkg-config says, but it does see these flags: one build for each Python.
         "CGO_CFLAGS": f"{flags} -DHOSTED_BY={sys.hexversion:#x}",
-        "GOFLAGS": "-mod=readonly -buildvcs=false",
         "HOSTED_PYTHON": sys.executable,
     }
 

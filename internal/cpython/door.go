@@ -82,6 +82,7 @@ func godlpackEnter(op C.int, self *C.PyObject, args **C.PyObject, nargs C.Py_ssi
 		raise(dlpack.Errorf(dlpack.KindRuntime, "godlpack: operation %d has no function", int(op)))
 		return nil
 	}
+	crossing()
 	o, err := handler(newCall(self, args, int(nargs), kwnames))
 	if err == nil && !o.Exists() { // a constructor of Python's said no
 		err = ErrRaised

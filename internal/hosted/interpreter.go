@@ -50,7 +50,7 @@ func Run(code string) error {
 	failed := 0
 	Locked(func() { failed = python3.PyRun_SimpleString(code) })
 	if failed != 0 {
-		return errors.New("Python raised an exception")
+		return errors.New("the Python code raised an exception")
 	}
 	return nil
 }
