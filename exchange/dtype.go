@@ -51,6 +51,9 @@ func foreignName(o cpython.Object) string {
 		}
 		name := o.Find("name")
 		defer name.Release()
+		if !name.Exists() {
+			return ""
+		}
 		if text := name.Str(); text != "float128" { // the C compiler's long double, whatever that is
 			return text
 		}
