@@ -74,6 +74,10 @@ func dtypeOfClass(class cpython.Object) (d dlpack.DType, ok bool, err error) {
 		return d, false, nil
 	}
 	defer dtype.Release()
-	d, err = dlpack.ParseDType(foreignName(dtype))
+	name := foreignName(dtype)
+	if name == "" {
+		return d, false, nil
+	}
+	d, err = dlpack.ParseDType(name)
 	return d, true, err
 }

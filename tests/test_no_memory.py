@@ -78,7 +78,8 @@ def test_each_allocation(name, forever):
 
 
 def test_an_error_that_has_no_memory_for_its_text():
-    for first in range(1, MOST):
+    """Text and exception: the third allocation is the traceback's, and without it Python raises what it likes."""
+    for first in (1, 2):
         error = outcome(lambda: gd.empty(3, "float33"), first, first + 1)
         assert isinstance(error, ValueError | MemoryError), f"allocation {first}: {error!r}"
 

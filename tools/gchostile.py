@@ -9,14 +9,25 @@ import sys
 import extension
 
 # Not test_large, whose memory would be collected over and over, nor what starts other processes or asks the wheel.
-TESTS = ["buffer", "device", "dlpack_method", "dtype", "from_dlpack", "hostile", "lifetime", "numpy", "pickle", "rules"]
-TESTS += ["table", "tensor", "testing", "threads", "torch", "tvm_ffi", "jax"]
+TESTS = [
+    "buffer",
+    "device",
+    "dlpack_method",
+    "dtype",
+    "from_dlpack",
+    "hostile",
+    "lifetime",
+    "no_memory",
+    "numpy",
+    "pickle",
+]
+TESTS += ["rules", "table", "tensor", "testing", "threads", "torch", "tvm_ffi", "jax"]
 
 
 def main() -> int:
     arguments = sys.argv[1:] or [f"tests/test_{name}.py" for name in TESTS]
     with extension.built("-tags=gchostile", GOEXPERIMENT="cgocheck2") as folder:
-        return extension.test(folder, *arguments, GODEBUG="clobberfree=1", GOGC="1")
+        return extension.test(folder, *arguments, GODEBUG="clobberfree=1", GOGC="1", GODLPACK_FUZZ="5000")
 
 
 if __name__ == "__main__":

@@ -2,29 +2,23 @@ package hosted
 
 // #include <stdlib.h>
 // int PyImport_AppendInittab(const char *name, void *(*init)(void));
-// void *hostedInit(void);
+// void *PyInit__core(void); // of godlpack/internal/cpython
 import "C"
 
 import (
 	"errors"
 	"runtime"
-	"unsafe"
 
 	python3 "github.com/go-python/cpy3"
 
-	"godlpack/pyext"
+	_ "godlpack/pyext" // the module: all that it does
 )
-
-// hostedInit is PyInit__core of the module that is linked in.
-//
-//export hostedInit
-func hostedInit() unsafe.Pointer { return pyext.Init() }
 
 // Start starts Python as if its executable were the given one, which decides what is installed. The calling goroutine
 // stays on its thread, Python's main thread, from then on; it does not hold the GIL.
 func Start(executable string) error {
 	name := C.CString("godlpack._core")
-	if C.PyImport_AppendInittab(name, (*[0]byte)(C.hostedInit)) != 0 { // keeps the name
+	if C.PyImport_AppendInittab(name, (*[0]byte)(C.PyInit__core)) != 0 { // keeps the name
 		return errors.New("no memory for the table of built-in modules")
 	}
 	runtime.LockOSThread()
