@@ -29,6 +29,15 @@ func TestValuesLieAsInC(t *testing.T) {
 	}
 }
 
+// heap returns a pointer to v that stays the same number: what is on a stack may move, and a Value would not follow.
+func heap[T any](v T) *T {
+	p := &v
+	escaped = p
+	return p
+}
+
+var escaped any
+
 // reads are all ways to read a cell.
 var reads = map[string]func(Cell) (any, error){
 	"int":      func(c Cell) (any, error) { return wrap(c.Int()) },
@@ -50,8 +59,8 @@ func TestConversions(t *testing.T) {
 	text, _ := NewText(m, "a\x00b")
 	data, _ := NewBytes(m, []byte{0, 1})
 	list, _ := NewList(m, CodeList, []Cell{Int(1), Null})
-	zero := append([]byte("C string"), 0)
-	str := Cell{PointerValue(unsafe.Pointer(&zero[0])), CodeStr}
+	zero := heap([9]byte([]byte("C string\x00")))
+	str := Cell{PointerValue(unsafe.Pointer(zero)), CodeStr}
 	for _, c := range []struct {
 		cell Cell
 		want map[string]any
@@ -84,8 +93,8 @@ func TestConversions(t *testing.T) {
 }
 
 func TestPointers(t *testing.T) {
-	x := &dlpack.Tensor{NDim: 3}
-	m := &dlpack.ManagedTensorVersioned{Tensor: dlpack.Tensor{NDim: 4}}
+	x := heap(dlpack.Tensor{NDim: 3})
+	m := heap(dlpack.ManagedTensorVersioned{Tensor: dlpack.Tensor{NDim: 4}})
 	if got, err := Tensor(x).Tensor(); got != x || err != nil {
 		t.Errorf("tensor: got %p, %v", got, err)
 	}
@@ -128,16 +137,16 @@ func TestSmallNumbersAreNoPointers(t *testing.T) {
 			}
 		}
 	}
-	bad := List{N: 1, Values: nil, Codes: nil}
-	if _, err := (Cell{PointerValue(unsafe.Pointer(&bad)), CodeList}).List(); dlpack.KindOf(err) != dlpack.KindValue || err == nil {
+	bad := heap(List{N: 1, Values: nil, Codes: nil})
+	if _, err := (Cell{PointerValue(unsafe.Pointer(bad)), CodeList}).List(); dlpack.KindOf(err) != dlpack.KindValue || err == nil {
 		t.Errorf("a list at NULL: got %v", err)
 	}
 	bad.N = -1
-	if _, err := (Cell{PointerValue(unsafe.Pointer(&bad)), CodeList}).List(); err == nil {
+	if _, err := (Cell{PointerValue(unsafe.Pointer(bad)), CodeList}).List(); err == nil {
 		t.Error("a list of -1 elements was read")
 	}
-	array := ByteArray{Data: nil, Size: 3}
-	if _, err := (Cell{PointerValue(unsafe.Pointer(&array)), CodeBytes}).Bytes(); err == nil {
+	array := heap(ByteArray{Data: nil, Size: 3})
+	if _, err := (Cell{PointerValue(unsafe.Pointer(array)), CodeBytes}).Bytes(); err == nil {
 		t.Error("3 bytes at NULL were read")
 	}
 }
@@ -180,7 +189,7 @@ func TestBlocks(t *testing.T) {
 		t.Errorf("text: got %q", got)
 	}
 	inner, _ := NewList(m, CodeTuple, []Cell{text, Int(1)})
-	managed := &dlpack.ManagedTensorVersioned{}
+	managed := heap(dlpack.ManagedTensorVersioned{})
 	outer, _ := NewList(m, CodeList, []Cell{inner, Managed(managed), Null})
 	list, err := outer.List()
 	if err != nil || list.Len() != 3 || list.FlagsAt(1) != 0 {
