@@ -316,7 +316,7 @@ static PyObject *wanted(const call *c, int64_t i) {
 /* ---- what the library may ask for meanwhile ---- */
 
 static void host_fail(GDContext *host, const char *kind, const char *message, size_t n) {
-  static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+  static GD_OWN pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
   call *c = (call *)host;
   size_t before = strlen(kind = kind == NULL ? "" : kind) + 1;
   char *text = malloc(before + (n = message == NULL ? 0 : n));

@@ -15,6 +15,14 @@
 #include "records.h"
 #include "version.h"
 
+/* ---- variables, and the copies of this library ----
+   After a fork, Go runs in a fresh copy of this library (runtime.c), with a copy of every variable here. So each variable
+   says whose it is. KEPT: the copy takes over the value that the first library has, which never changes once a tensor
+   exists: types, names, and pointers to what does change. OWN: each copy has its own, and only that copy uses it, or
+   others reach it through a KEPT pointer. */
+#define GD_KEPT __attribute__((section("gd_kept")))
+#define GD_OWN
+
 /* ---- storage: what keeps memory alive, shared by tensors, their views and their exports ---- */
 
 typedef struct gd_storage gd_storage;
@@ -31,7 +39,7 @@ typedef struct {
   gd_count exports_made, exports_deleted; /* managed tensors handed to others */
   gd_count imports_taken, imports_deleted; /* managed tensors taken from others */
 } gd_scoreboard;
-extern gd_scoreboard gd_score;
+extern gd_scoreboard *gd_score;
 static inline void gd_tally(gd_count *c) { atomic_fetch_add_explicit(&c->unheld, 1, memory_order_relaxed); }
 
 void *gd_storage_block(size_t nbytes, bool zero, gd_storage **out);
@@ -149,9 +157,32 @@ PyObject *gd_call(PyObject *self, PyObject *const *args, size_t nargs, PyObject 
 
 bool gd_is_finalizing(void);
 
+/* ---- the Go runtime: started at first need, and anew after a fork ---- */
+
+/* What one copy of this library offers the others: its ways into Go, and what to do with its runtime. */
+typedef struct {
+  PyObject *(*enter)(int op, PyObject *self, PyObject **args, Py_ssize_t nargs, PyObject *kwnames);
+  int (*get_buffer)(PyObject *self, Py_buffer *view, int flags);
+  void (*start)(void);            /* does nothing if it is running */
+  void (*withdraw_signals)(void); /* puts back what handled Go's signals before */
+  char *kept;                     /* where its GD_KEPT variables are */
+  bool lazy;                      /* its runtime did not start when the library was loaded */
+  _Atomic bool started;
+  bool dead; /* forked away from its threads: nobody may enter */
+} gd_runtime;
+extern gd_runtime gd_own_runtime;
+typedef struct { PyModuleDef module; gd_runtime *runtime; } gd_definition; /* what PyInit__core returns */
+
+int gd_runtime_exec(void); /* watches for forks; part of the module's execution */
+int64_t gd_runtime_generation(void);
+void *gd_open_copy(const char *path, char *why, size_t size);
+void gd_signals_install(void);
+void gd_signals_withdraw(void);
+
 /* ---- the door: the one way into Go ---- */
 
 bool gd_may_enter(void);
+int gd_get_buffer(PyObject *self, Py_buffer *view, int flags);
 PyObject *gd_enter(int op, PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames);
 
 /* For the method lists of ops.h: a method that enters Go, and its entry in a method table. */

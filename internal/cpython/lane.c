@@ -4,10 +4,10 @@
 
 #include "core.h"
 
-static PyObject *str_requires_grad, *str_is_conj, *str_is_neg;
-static PyObject *str_dlpack, *str_dtype;
-static PyObject *no_arguments, *versioned_keyword; /* __dlpack__(max_version=(1, 3)) */
-static PyObject *str_stream, *str_max_version, *str_dl_device, *str_copy;
+static GD_KEPT PyObject *str_requires_grad, *str_is_conj, *str_is_neg;
+static GD_KEPT PyObject *str_dlpack, *str_dtype;
+static GD_KEPT PyObject *no_arguments, *versioned_keyword; /* __dlpack__(max_version=(1, 3)) */
+static GD_KEPT PyObject *str_stream, *str_max_version, *str_dl_device, *str_copy;
 
 /* gd_lane_exec interns the names that the lanes look up.
    C because: (c).
@@ -33,7 +33,8 @@ int gd_lane_exec(void) {
 /* ---- plans, by exact type (R63) ---- */
 
 /* A type that collides with another takes its place; Go plans the other again when it comes back. */
-static gd_plan plans[GD_PLANS];
+static GD_OWN gd_plan own_plans[GD_PLANS];
+static GD_KEPT gd_plan *plans = own_plans;
 
 static gd_plan *plan_slot(const PyTypeObject *type) { return &plans[((uintptr_t)type >> 4) * 0x9E3779B97F4A7C15u >> 58]; }
 

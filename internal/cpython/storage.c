@@ -13,16 +13,17 @@ enum {
   HUGE_BLOCK = 2 * HUGE_PAGE,  /* ... for blocks from 4 MB on */
 };
 
-gd_scoreboard gd_score;
+static GD_OWN gd_scoreboard own_score;
+GD_KEPT gd_scoreboard *gd_score = &own_score;
 
 static gd_storage *track(gd_storage *s, void (*release)(gd_storage *)) {
   atomic_init(&s->refs, 1);
   s->release = release;
-  gd_tally(&gd_score.storages_made);
+  gd_tally(&gd_score->storages_made);
   return s;
 }
 
-static void untrack(void) { gd_tally(&gd_score.storages_freed); }
+static void untrack(void) { gd_tally(&gd_score->storages_freed); }
 
 /* gd_storage_retain adds a holder.
    C because: (c).
@@ -107,7 +108,7 @@ typedef struct {
 } foreign;
 
 static void foreign_taken_back(gd_storage *s) {
-  gd_tally(&gd_score.imports_deleted);
+  gd_tally(&gd_score->imports_deleted);
   untrack();
   free(s);
 }
@@ -153,7 +154,7 @@ gd_storage *gd_storage_of_legacy(DLManagedTensor *m) {
   foreign *f = foreign_new(legacy_release);
   if (f == NULL) return NULL;
   f->m.legacy = m;
-  gd_score.imports_taken.held++;
+  gd_score->imports_taken.held++;
   return &f->base;
 }
 
@@ -163,7 +164,7 @@ gd_storage *gd_storage_of_legacy(DLManagedTensor *m) {
    Owns: takes s, which nobody else may hold.
    Threads: any. */
 void gd_storage_abandon(gd_storage *s) {
-  gd_score.imports_taken.held--;
+  gd_score->imports_taken.held--;
   untrack();
   free(s);
 }

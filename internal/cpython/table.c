@@ -15,13 +15,13 @@ typedef struct {
 } export;
 
 static void delete_versioned(DLManagedTensorVersioned *m) {
-  gd_tally(&gd_score.exports_deleted);
+  gd_tally(&gd_score->exports_deleted);
   gd_storage_release(((export *)m)->storage);
   free(m);
 }
 
 static void delete_legacy(DLManagedTensor *m) {
-  gd_tally(&gd_score.exports_deleted);
+  gd_tally(&gd_score->exports_deleted);
   gd_storage_release(((export *)m)->storage);
   free(m);
 }
@@ -63,7 +63,7 @@ DLManagedTensorVersioned *gd_export_versioned(gd_tensor *x, uint64_t extra_flags
   if (!gd_tensor_share(x, &storage)) return NULL;
   DLManagedTensorVersioned *m = export_versioned(&x->t, x->flags | extra_flags, storage);
   if (m != NULL) {
-    gd_score.exports_made.held++;
+    gd_score->exports_made.held++;
     return m;
   }
   gd_storage_release(storage);
@@ -80,7 +80,7 @@ static DLManagedTensor *export_legacy(gd_tensor *x) {
     PyErr_NoMemory();
     return NULL;
   }
-  gd_score.exports_made.held++;
+  gd_score->exports_made.held++;
   e->m.legacy.manager_ctx = e;
   e->m.legacy.deleter = delete_legacy;
   export_record(&e->m.legacy.dl_tensor, e->dims, &x->t);
@@ -156,7 +156,7 @@ static int slot_allocate(DLTensor *prototype, DLManagedTensorVersioned **out, vo
     gd_storage_release(storage);
     return fail(ctx, set_error, "MemoryError", "godlpack's allocator: out of memory");
   }
-  gd_tally(&gd_score.exports_made);
+  gd_tally(&gd_score->exports_made);
   *out = m;
   return 0;
 }
@@ -190,7 +190,7 @@ PyObject *gd_adopt(DLManagedTensorVersioned *m, uint64_t flags) {
   PyObject *x = gd_tensor_new(&m->dl_tensor, flags, NULL);
   if (x == NULL) return NULL;
   ((gd_tensor *)x)->sole = m;
-  gd_score.imports_taken.held++;
+  gd_score->imports_taken.held++;
   return x;
 }
 
