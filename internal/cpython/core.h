@@ -27,9 +27,11 @@
 
 typedef struct gd_storage gd_storage;
 struct gd_storage {
-  _Atomic int64_t refs;
+  _Atomic int64_t refs;              /* holders, and GD_SEATED while the seat is taken */
   void (*release)(gd_storage *self); /* gives back what is held and frees self; any thread, no GIL */
+  void *seat;                        /* room for one managed tensor (gd_export), NULL if there is none */
 };
+#define GD_SEATED ((int64_t)1 << 62)
 
 /* A scoreboard for leak tests: each pair is equal when everything was given back. What happens under the GIL is
    counted without atomic operations, which cost as much as the rest of an exchange. */
@@ -42,12 +44,24 @@ typedef struct {
 extern gd_scoreboard *gd_score;
 static inline void gd_tally(gd_count *c) { atomic_fetch_add_explicit(&c->unheld, 1, memory_order_relaxed); }
 
+/* A managed tensor of ours: the record, what it keeps alive, and its own copy of shape and strides, so that it outlives
+   the Python object it came from. The first of a storage sits in the storage itself, and costs no allocation. */
+typedef struct {
+  union { DLManagedTensorVersioned versioned; DLManagedTensor legacy; } m;
+  gd_storage *storage;
+  int64_t dims[];
+} gd_export;
+enum { GD_SEAT_NDIM = 6 };
+typedef struct { gd_export export; int64_t dims[2 * GD_SEAT_NDIM]; } gd_seat;
+
 void *gd_storage_block(size_t nbytes, bool zero, gd_storage **out);
 gd_storage *gd_storage_of_versioned(DLManagedTensorVersioned *m);
 gd_storage *gd_storage_of_legacy(DLManagedTensor *m);
 gd_storage *gd_storage_of_object(PyObject *object);
 gd_storage *gd_storage_of_buffer(PyObject *exporter, int flags, Py_buffer **view);
 gd_storage *gd_storage_retain(gd_storage *s);
+bool gd_storage_sit(gd_storage *s);
+void gd_storage_stand(gd_storage *s);
 void gd_storage_release(gd_storage *s);
 void gd_storage_abandon(gd_storage *s);
 
@@ -97,7 +111,7 @@ PyObject *gd_device_object(DLDevice d);
 extern const DLPackExchangeAPI gd_exchange_api;
 DLManagedTensorVersioned *gd_export_versioned(gd_tensor *x, uint64_t extra_flags);
 PyObject *gd_adopt(DLManagedTensorVersioned *m, uint64_t flags);
-bool gd_tensor_share(gd_tensor *x, gd_storage **out);
+bool gd_tensor_share(gd_tensor *x);
 PyObject *gd_capsule(gd_tensor *x, bool versioned, uint64_t extra_flags);
 
 int gd_table_take(const DLPackExchangeAPI *api, PyObject *x, DLManagedTensorVersioned **out);
@@ -113,6 +127,8 @@ typedef struct {
   gd_road road;
   const DLPackExchangeAPI *api; /* by table */
   bool guarded;                 /* by table: has torch's requires_grad, is_conj and is_neg, which its table ignores */
+  PyObject *grad;               /* requires_grad as the type has it, if that cannot be hidden by an object: or NULL */
+  descrgetfunc get_grad;        /* how to read it */
   bool immutable;               /* by method: legacy capsules are read-only */
 } gd_plan;
 
@@ -121,7 +137,7 @@ void gd_plan_set(gd_plan plan);
 PyObject *gd_plan_type(int i);
 const gd_plan *gd_plan_of(const PyTypeObject *type);
 bool gd_is_compact(const DLTensor *t);
-bool gd_torch_says_plain(PyObject *x, const DLTensor *t, bool no_grad);
+bool gd_torch_says_plain(PyObject *x, const gd_plan *plan, const DLTensor *t, bool no_grad);
 
 void gd_numpy_enable(PyTypeObject *type, void **table);
 void gd_numpy_learn(PyObject *x, DLDataType dtype, bool padded);

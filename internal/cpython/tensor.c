@@ -136,25 +136,23 @@ PyObject *gd_tensor_make(uintptr_t data, DLDataType dtype, int32_t ndim, int64_t
 PyObject *gd_tensor_view(gd_tensor *x, int64_t offset, DLDataType dtype, int32_t ndim, int64_t *shape, int64_t *strides,
                          uint64_t flags) {
   DLTensor t = {x->t.data, x->t.device, ndim, dtype, shape, strides, x->t.byte_offset + (uint64_t)offset};
-  gd_storage *storage;
-  if (!gd_tensor_share(x, &storage)) return NULL;
-  PyObject *view = gd_tensor_new(&t, flags, storage);
-  if (view == NULL) gd_storage_release(storage);
+  if (!gd_tensor_share(x)) return NULL;
+  PyObject *view = gd_tensor_new(&t, flags, gd_storage_retain(x->storage));
+  if (view == NULL) gd_storage_release(x->storage);
   return view;
 }
 
-/* gd_tensor_share gives out another hold on x's memory. What x held alone moves into a storage for that.
+/* gd_tensor_share lets others hold x's memory, by x->storage (NULL where there is nothing to hold). What x held alone
+   moves into a storage for that.
    C because: (c).
    GIL: held.
-   Owns: *out is the caller's, NULL where there is nothing to hold; false with MemoryError set on failure.
+   Owns: nothing passes; false with MemoryError set on failure.
    Threads: any with the GIL. */
-bool gd_tensor_share(gd_tensor *x, gd_storage **out) {
-  if (x->sole != NULL) {
-    x->storage = gd_storage_of_versioned(x->sole);
-    if (x->storage == NULL) return PyErr_NoMemory(), false;
-    x->sole = NULL;
-  }
-  *out = gd_storage_retain(x->storage);
+bool gd_tensor_share(gd_tensor *x) {
+  if (x->sole == NULL) return true;
+  x->storage = gd_storage_of_versioned(x->sole);
+  if (x->storage == NULL) return PyErr_NoMemory(), false;
+  x->sole = NULL;
   return true;
 }
 
