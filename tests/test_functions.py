@@ -367,7 +367,7 @@ def test_gradients(f, torch):
 
 def test_results(f):
     got = f.values()
-    assert got == (-5, 0.25, True, None, "a\0é", b"\0\xff", "bfloat16", "cpu", [3], "plain")
+    assert got == (-5, 0.25, True, None, "a\0é", b"\0\xff", "bfloat16", "cpu", [3])
     assert [type(x) for x in got[:4]] == [int, float, bool, type(None)]
     assert (type(got[6]), type(got[7])) == (gd.DType, gd.Device)
 
@@ -472,7 +472,8 @@ def test_out_is_refused(f, np):
         (np.ones(4), ValueError, r"want float64\[3\] on cpu, got float64\[4\] on cpu"),
         (np.ones(3, "float32"), ValueError, r"want float64\[3\] on cpu, got float32\[3\] on cpu"),
         (frozen, BufferError, "read-only"),
-        (5, TypeError, "want a tensor, got"),
+        (5, TypeError, "want a tensor, got int"),
+        ([x, x], ValueError, "want 1 tensors, got 2"),
         ((x, x), ValueError, "want 1 tensors, got 2"),
         ((), ValueError, "want 1 tensors, got 0"),
         (object(), TypeError, "got object"),
@@ -530,8 +531,8 @@ def test_allocation_fails(f, np, torch):
         (4, RuntimeError, "a list that is not valid"),
         (5, RuntimeError, "an argument that there is not"),
         (6, RuntimeError, "an argument that there is not"),
-        (7, RuntimeError, "a tensor that is not valid"),
-        (8, RuntimeError, "no text"),
+        (7, RuntimeError, "a value of code 7"),
+        (8, RuntimeError, "a value of code 11"),
         (9, BufferError, "DLPack 9.0"),
         (10, BufferError, "0x8"),
         (12, UnicodeDecodeError, "utf-8"),
@@ -547,15 +548,11 @@ def test_odd_result(f, which, error, text):
         f.odd(which)
 
 
-def test_results_that_are_lent_or_read_only(f, np, torch):
+def test_results_that_are_read_only(f, np, torch):
     assert f.odd(11).readonly
     assert not f.odd(11, like=np.ndarray).flags.writeable
     with pytest.raises(BufferError, match="read-only"):
         f.odd(11, like=torch.Tensor)
-    lent = f.odd(15, like=np.ndarray)
-    assert lent.tolist() == [1, 2]
-    lent[0] = 5
-    assert f.odd(15).tolist() == [1, 2]
 
 
 # ---- while it runs ----
@@ -600,9 +597,7 @@ def test_callable(f, np):
         assert f.invoke(lambda y, answer=answer: got.append(y) or answer, x) == answer
     assert all(y is x for y in got)
     given = gd.full(2, 3.0)
-    back = f.invoke(lambda y: given, x)  # a copy: what a callable gives is lent
-    assert isinstance(back, np.ndarray)
-    assert back.tolist() == [3, 3]
+    assert f.invoke(lambda y: [given, "text", b"bytes", {}.get], x) is None
     assert f.invoke(len, x) == 3
     assert f.invoke(lambda y: f.invoke(lambda z: f.empty_like(z).size, y), x) == 3
 
