@@ -30,6 +30,7 @@ typedef struct {
   PyObject *like;           /* the type of outputs; NULL while no tensor was seen; a borrowed reference */
   gd_plan plan;             /* for it; road 0: Go converts */
   PyObject *out;            /* borrowed: where outputs go, a tensor or a tuple of them; or NULL */
+  int given;                /* outputs that were wrapped */
   offer offer;              /* m.deleter is NULL if there is none */
   PyThreadState *thread;    /* the calling one, while it is without the GIL */
   PyObject *class, *value, *trace; /* an exception of Python that was met on the way */
@@ -156,7 +157,7 @@ static bool gather_int(call *c, PyObject *x, PyObject *name, TVMValue *value) {
   int overflow;
   value->v_int64 = PyLong_AsLongLongAndOverflow(x, &overflow);
   if (overflow == 0) return true;
-  return PyErr_Format(PyExc_OverflowError, "%U() argument '%U': the int does not fit into 64 bits", c->f->name, name == NULL ? c->f->name : name), false;
+  return PyErr_Format(PyExc_OverflowError, "%U(): argument '%U': the int does not fit into 64 bits", c->f->name, name == NULL ? c->f->name : name), false;
 }
 
 /* Texts, which may hold NUL, and bytes lie where Python keeps them. */
@@ -199,7 +200,7 @@ static bool take_like(call *c, PyObject *like) {
   bool is_type = PyType_GetFlags(Py_TYPE(like)) & Py_TPFLAGS_TYPE_SUBCLASS;
   PyTypeObject *type = is_type ? (PyTypeObject *)like : Py_TYPE(like);
   if (like == Py_None) return true;
-  if (type != gd_tensor_type && gd_plan_of(type) == NULL) {
+  if (type != gd_tensor_type && !gd_numpy_is_type(type) && gd_plan_of(type) == NULL) {
     PyObject *tried = gd_enter(GD_OP_function_like, (PyObject *)c->f, &like, 1, NULL);
     if (tried == NULL) return false;
     Py_DecRef(tried);
@@ -222,8 +223,8 @@ static bool bind(call *c, PyObject **objects, PyObject *const *args, Py_ssize_t 
     while (i < f->count && PyTuple_GetItem(f->names, i) != name) i++;
     if (i == f->count) /* not the same object: perhaps the same name */
       for (i = 0; i < f->count && PyUnicode_Compare(PyTuple_GetItem(f->names, i), name) != 0; i++) {}
-    if (i == f->count && f->outputs > 0 && PyUnicode_CompareWithASCIIString(name, "like") == 0) like = x;
-    else if (i == f->count && f->outputs > 0 && PyUnicode_CompareWithASCIIString(name, "out") == 0) c->out = x == Py_None ? NULL : x;
+    if (i == f->count && f->outputs != 0 && PyUnicode_CompareWithASCIIString(name, "like") == 0) like = x;
+    else if (i == f->count && f->outputs != 0 && PyUnicode_CompareWithASCIIString(name, "out") == 0) c->out = x == Py_None ? NULL : x;
     else if (i == f->count) return PyErr_Format(PyExc_TypeError, "%U() got an unexpected keyword argument '%U'", f->name, name), false;
     else if (objects[i] != NULL) return PyErr_Format(PyExc_TypeError, "%U() got multiple values for argument '%U'", f->name, name), false;
     else objects[i] = x;
@@ -274,9 +275,10 @@ static bool takes(offer *o, const DLTensor *want) {
          (t->ndim == 0 || memcmp(t->shape, want->shape, (size_t)t->ndim * sizeof *t->shape) == 0) && !atomic_exchange(&o->taken, true);
 }
 
-/* The output at place i in out=, borrowed; NULL if there is none. */
-static PyObject *wanted(const call *c, int64_t i) {
-  if (c->out == NULL || i < 0) return NULL;
+/* Where out= wants the next output, borrowed; NULL if nowhere. */
+static PyObject *wanted(call *c) {
+  if (c->out == NULL || c->given >= c->f->outputs) return NULL;
+  int i = c->given++;
   return PyType_GetFlags(Py_TYPE(c->out)) & Py_TPFLAGS_TUPLE_SUBCLASS ? PyTuple_GetItem(c->out, i) : c->out;
 }
 
@@ -324,7 +326,7 @@ static int host_poll(GDContext *host) {
   return c->stopped;
 }
 
-static PyObject *wrap(call *c, TVMValue *v, int code, int64_t place);
+static PyObject *wrap(call *c, TVMValue *v, int code, bool top);
 static void drop(TVMValue v, int code);
 
 static int host_invoke(GDContext *host, void *callable, TVMValue *args, int *codes, int n, TVMValue *ret, int *ret_code) {
@@ -336,7 +338,7 @@ static int host_invoke(GDContext *host, void *callable, TVMValue *args, int *cod
   PyObject *tuple = PyTuple_New(n);
   bool done = tuple != NULL;
   for (int i = 0; done && i < n; i++) {
-    PyObject *x = wrap(c, &args[i], codes[i], -1);
+    PyObject *x = wrap(c, &args[i], codes[i], false);
     done = x != NULL && PyTuple_SetItem(tuple, i, x) == 0;
   }
   PyObject *result = done ? hold(c, PyObject_Call(callable, tuple, NULL)) : NULL;
@@ -359,7 +361,7 @@ static PyObject *convert(call *c, PyObject *t) {
   PyObject *made = t;
   PyObject *args[] = {t, c->like};
   if (t == NULL || c->like == (PyObject *)gd_tensor_type) return t;
-  if (c->plan.road == GD_BY_NUMPY) made = gd_numpy_make((gd_tensor *)t);
+  if (c->plan.road == GD_BY_NUMPY || gd_numpy_is_type((PyTypeObject *)c->like)) made = gd_numpy_make((gd_tensor *)t);
   if (made == t || (made == NULL && PyErr_Occurred() == NULL)) made = gd_enter(GD_OP_function_convert, (PyObject *)c->f, args, 2, NULL);
   Py_DecRef(t);
   return made;
@@ -392,11 +394,11 @@ static PyObject *wrap_managed(call *c, TVMValue *v, PyObject *out) {
   return out != NULL ? made : convert(c, made);
 }
 
-static PyObject *wrap_list(call *c, const GDList *l, int code, int64_t place) {
+static PyObject *wrap_list(call *c, const GDList *l, int code, bool top) {
   if (l == NULL || l->n < 0 || (l->n > 0 && (l->values == NULL || l->codes == NULL))) return odd(c, "a list that is not valid");
   PyObject *made = code == GD_LIST ? PyList_New(l->n) : PyTuple_New(l->n);
   for (int64_t i = 0; made != NULL && i < l->n; i++) {
-    PyObject *x = wrap(c, &l->values[i], l->codes[i], place == 0 && code == GD_TUPLE ? i : -1);
+    PyObject *x = wrap(c, &l->values[i], l->codes[i], top && code == GD_TUPLE);
     if (x != NULL && (code == GD_LIST ? PyList_SetItem(made, i, x) : PyTuple_SetItem(made, i, x)) == 0) continue;
     Py_DecRef(made);
     return NULL;
@@ -404,10 +406,11 @@ static PyObject *wrap_list(call *c, const GDList *l, int code, int64_t place) {
   return made;
 }
 
-/* Makes a Python object of a packed value. Of what v owns, only a tensor is taken. place is that of an output in out=. */
-static PyObject *wrap(call *c, TVMValue *v, int code, int64_t place) {
+/* Makes a Python object of a packed value. Of what v owns, only a tensor is taken. At the top, and in a tuple there, are the
+   outputs that out= wants somewhere. */
+static PyObject *wrap(call *c, TVMValue *v, int code, bool top) {
   const TVMByteArray *b = v->v_handle;
-  PyObject *x;
+  PyObject *x, *out = top && (code == GD_MANAGED || code == GD_ARGUMENT) ? wanted(c) : NULL;
   switch (code) {
     case GD_NULL: return Py_IncRef(Py_None), Py_None;
     case GD_INT: return PyLong_FromLongLong(v->v_int64);
@@ -417,12 +420,12 @@ static PyObject *wrap(call *c, TVMValue *v, int code, int64_t place) {
     case GD_DEVICE: return gd_device_object(v->v_device);
     case GD_TEXT: return b == NULL ? odd(c, "no text") : PyUnicode_FromStringAndSize(b->data, (Py_ssize_t)b->size);
     case GD_BYTES: return b == NULL ? odd(c, "no bytes") : PyBytes_FromStringAndSize(b->data, (Py_ssize_t)b->size);
-    case GD_LIST: case GD_TUPLE: return wrap_list(c, v->v_handle, code, place);
-    case GD_MANAGED: return fill(c, wanted(c, place), wrap_managed(c, v, wanted(c, place)));
+    case GD_LIST: case GD_TUPLE: return wrap_list(c, v->v_handle, code, top);
+    case GD_MANAGED: return fill(c, out, wrap_managed(c, v, out));
     case GD_ARGUMENT:
       if (v->v_int64 < 0 || v->v_int64 >= c->f->count) return odd(c, "an argument that there is not");
       x = c->objects[v->v_int64] == NULL ? Py_None : c->objects[v->v_int64];
-      return Py_IncRef(x), fill(c, wanted(c, place), x);
+      return Py_IncRef(x), fill(c, out, x);
     default: return PyErr_Format(PyExc_RuntimeError, "%U(): its library returned a value of code %d", c->f->name, code);
   }
 }
@@ -439,7 +442,7 @@ static void drop(TVMValue v, int code) {
 /* ---- the call ---- */
 
 /* The exception of a call that failed: one that Python itself raised goes first, then what fail() was told. */
-static PyObject *raise(call *c) {
+static PyObject *refuse(call *c) {
   PyObject *class = PyExc_RuntimeError;
   if (c->class != NULL) {
     PyErr_Restore(c->class, c->value, c->trace);
@@ -465,8 +468,8 @@ static PyObject *enter(call *c, const GDLibrary *library, const GDList *args) {
   int rc = library->call(args->values, args->codes, (int)args->n, &result, &code, &c->host);
   if (c->thread != NULL) PyEval_RestoreThread(c->thread);
   c->thread = NULL;
-  if (rc != 0) return raise(c);
-  PyObject *made = c->stopped ? raise(c) : wrap(c, &result, code, 0);
+  if (rc != 0) return refuse(c);
+  PyObject *made = c->stopped ? refuse(c) : wrap(c, &result, code, true);
   drop(result, code);
   return made;
 }
