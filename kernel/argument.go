@@ -40,6 +40,16 @@ func DeviceMut[T tensor.Element](c *Call, i int) tensor.DeviceMut[T] {
 	return tensor.Assume[T](c.writable(i, c.typed(i, tensor.DTypeOf[T]()))).OnDevice()
 }
 
+// Tensor returns a tensor of any type as its record, and the flags beside it: nil for None. The record is borrowed, and
+// what it says of Mutable holds for its memory too.
+func (c *Call) Tensor(i int) (*dlpack.Tensor, dlpack.Flags) {
+	t := c.tensor(i)
+	if t == nil || c.conversion(position{i, -1}) != nil || i >= len(c.args.Values) {
+		return t, 0
+	}
+	return t, c.args.FlagsAt(i) &^ packed.Checked
+}
+
 // typed returns the record of tensor argument i, after a look at its type.
 func (c *Call) typed(i int, as dlpack.DType) *dlpack.Tensor {
 	t := c.tensor(i)
