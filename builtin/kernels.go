@@ -46,8 +46,8 @@ func prepare(name string, do func(*kernel.Call) error) *kernel.Func {
 	f, err := kernel.Prepare(kernel.Func{
 		Name: name,
 		Params: []kernel.Param{
-			{Name: "dst", Kind: kernel.KindTensor, Mutable: true, MayOverlap: true},
-			{Name: "src", Kind: kernel.KindTensor},
+			{Name: "dst", Kind: kernel.KindTensor, Mutable: true, MayOverlap: true, Untyped: true},
+			{Name: "src", Kind: kernel.KindTensor, Untyped: true},
 		},
 		Do: do,
 	})

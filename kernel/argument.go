@@ -44,8 +44,8 @@ func DeviceMut[T tensor.Element](c *Call, i int) (v tensor.DeviceMut[T]) {
 	return v
 }
 
-// Tensor returns a tensor of any type as its record, and the flags beside it: nil for None. The record is borrowed, and
-// what it says of Mutable holds for its memory too.
+// Tensor returns a tensor of any type as its record, and the flags beside it; nil for None. The record is borrowed. Only
+// what was declared Mutable may be written; what was declared Untyped may be unaligned, or packed below a byte.
 func (c *Call) Tensor(i int) (*dlpack.Tensor, dlpack.Flags) {
 	t := c.tensor(i)
 	if t == nil || c.conversion(position{i, -1}) != nil || i >= len(c.args.Values) {
