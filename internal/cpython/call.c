@@ -107,6 +107,7 @@ static const DLTensor *see(call *c, PyObject *x, bool writes, record *r, uint64_
   }
   const gd_plan *plan = gd_plan_of(type);
   if (plan == NULL || (r == NULL && (r = reserve(c, sizeof *r)) == NULL)) return NULL;
+  choose(c, (PyObject *)type, plan); /* before any code of Python's, which may change the plan */
   if (plan->road == GD_BY_TABLE) {
     if (plan->api->dltensor_from_py_object_no_sync == NULL || (writes && !plan->guarded)) return NULL; /* it may be read-only */
     if (plan->api->dltensor_from_py_object_no_sync(x, &r->t) != 0 || !gd_is_plain(&r->t)) return NULL;
@@ -114,7 +115,6 @@ static const DLTensor *see(call *c, PyObject *x, bool writes, record *r, uint64_
   } else if (plan->road != GD_BY_NUMPY || !gd_numpy_see(x, &r->t, r->strides, FEW, flags)) {
     return NULL;
   }
-  choose(c, (PyObject *)type, plan);
   return &r->t;
 }
 
@@ -132,7 +132,7 @@ static bool gather_by_go(call *c, PyObject *x, PyObject *name, bool writes, int 
   const gd_plan *plan = gd_plan_of(Py_TYPE(x));
   PyErr_Clear();
   if (plan != NULL && (plan->road == GD_BY_METHOD || plan->road == GD_BY_BUFFER)) y = gd_lane_from_dlpack(NULL, &x, 1, NULL);
-  if (y == NULL) PyErr_Clear(), y = gd_enter(GD_OP_function_argument, (PyObject *)c->f, args, 3, NULL);
+  else y = gd_enter(GD_OP_function_argument, (PyObject *)c->f, args, 3, NULL);
   if (hold(c, y) == NULL) return false;
   if (y == x) return to->codes[i] = GD_CALLABLE, to->values[i].v_handle = x, true;
   if (Py_TYPE(y) == gd_tensor_type) choose(c, (PyObject *)Py_TYPE(x), gd_plan_of(Py_TYPE(x)));
