@@ -12,6 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 ROOT = Path(__file__).parents[1]
+# Not those of forks: fork() may copy a lock of gcc's sanitizer that another thread holds, and the child hangs in it.
 TESTS = ["hostile", "from_dlpack", "dlpack_method", "table", "buffer", "numpy", "pickle", "lifetime"]
 
 
