@@ -24,9 +24,12 @@ from ._core import (
     zeros,
 )
 from ._device import DeviceType
+from ._inline import load, load_inline
 from ._library import load_module
+from ._tool import BuildError
 
 __all__ = [
+    "BuildError",
     "DType",
     "Device",
     "DeviceType",
@@ -38,6 +41,8 @@ __all__ = [
     "from_dlpack",
     "full",
     "get_build_info",
+    "load",
+    "load_inline",
     "load_module",
     "zeros",
 ]

@@ -211,7 +211,7 @@ func (r *reader) results(fn *Func, decl *ast.FuncDecl, signature *types.Signatur
 			fn.Results, fn.Decl.Results = append(fn.Results, v), append(fn.Decl.Results, p)
 		}
 	}
-	if slices.ContainsFunc(fn.Results, func(v Value) bool { return v.Form.Tensor() }) {
+	if slices.ContainsFunc(fn.Results, Value.holdsTensor) {
 		r.refuseReserved(fn, decl)
 	}
 }
