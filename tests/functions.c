@@ -1,4 +1,5 @@
 /* A library of functions without Go: what a host can meet, honest and odd. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -32,7 +33,6 @@ static void tell_list(char **at, char *end, const GDList *l) {
   for (int64_t i = 0; i < l->n; i++) tell(at, end, l->values[i], l->codes[i], l->flags ? l->flags[i] : 0);
 }
 #define SAY(...) (*at += snprintf(*at, (size_t)(end - *at), __VA_ARGS__))
-#include <stdio.h>
 static void tell(char **at, char *end, TVMValue v, int code, uint64_t flags) {
   const TVMByteArray *b = v.v_handle;
   const DLTensor *t = v.v_handle;
@@ -41,8 +41,12 @@ static void tell(char **at, char *end, TVMValue v, int code, uint64_t flags) {
     case GD_BOOL: SAY("bool %lld;", (long long)v.v_int64); break;
     case GD_FLOAT: SAY("float %.17g;", v.v_float64); break;
     case GD_NULL: SAY("null;"); break;
-    case GD_TEXT: SAY("text %zu %.*s;", b->size, (int)b->size, b->data); break;
-    case GD_BYTES: SAY("bytes %zu %.*s;", b->size, (int)b->size, b->data); break;
+    case GD_TEXT: case GD_BYTES:
+      SAY("%s %zu ", code == GD_TEXT ? "text" : "bytes", b->size);
+      memcpy(*at, b->data, b->size);
+      *at += b->size;
+      SAY(";");
+      break;
     case GD_DTYPE: SAY("dtype %d %d %d;", v.v_type.code, v.v_type.bits, v.v_type.lanes); break;
     case GD_DEVICE: SAY("device %d %d;", v.v_device.device_type, v.v_device.device_id); break;
     case GD_DEFAULT: SAY("default;"); break;
@@ -199,9 +203,9 @@ static int call(TVMValue *args, int *codes, int n, TVMValue *ret, int *ret_code,
       return 0;
     case INVOKE:
       args[1].v_int64 = 1;
-      return c->invoke(c, args[0].v_handle, &args[1], (int[]){GD_ARGUMENT}, 1, ret, ret_code) != 0
-                 ? -1
-                 : (*ret_code == GD_INT || *ret_code == GD_FLOAT ? 0 : *ret_code == GD_TENSOR ? 0 : (*ret_code = GD_NULL, 0));
+      if (c->invoke(c, args[0].v_handle, &args[1], (int[]){GD_ARGUMENT}, 1, ret, ret_code) != 0) return *ret_code = GD_NULL, -1;
+      if (*ret_code != GD_INT && *ret_code != GD_FLOAT && *ret_code != GD_TENSOR) *ret_code = GD_NULL; /* lent: not ours to return */
+      return 0;
     default: return 0;
   }
 }

@@ -93,7 +93,9 @@ def test_help_and_versions(tmp_path):
     assert re.match(r"godlpack \S+ .*\(go1\.", godlpack("version", cwd=tmp_path).stdout)
 
 
-@pytest.mark.parametrize("arguments", [("nonsense",), ("new",), ("new", "Not-A-Name"), ("build", "a", "b"), ("build", "-z")])
+@pytest.mark.parametrize(
+    "arguments", [("nonsense",), ("new",), ("new", "Not-A-Name"), ("build", "a", "b"), ("build", "-z")]
+)
 def test_wrong_usage(tmp_path, arguments):
     done = godlpack(*arguments, cwd=tmp_path)
     assert done.returncode == 2
@@ -149,7 +151,7 @@ def test_nothing_is_fetched(package, tmp_path):
     env = {"GOPROXY": "off", "GOFLAGS": "-mod=readonly", "GOMODCACHE": str(modules), "GOTOOLCHAIN": "local"}
     done = godlpack("build", package, "-o", tmp_path / "out", cwd=tmp_path, **env)
     assert done.returncode == 0, done.stderr
-    assert not [file for file in modules.rglob("*") if file.is_file() and file.suffix != ".lock"]
+    assert not [file for file in modules.rglob("*") if file.is_file() and file.name != "lock"]
 
 
 @pytest.mark.parametrize(

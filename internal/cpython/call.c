@@ -108,7 +108,7 @@ static const DLTensor *see(call *c, PyObject *x, bool writes, record *r, uint64_
   if (plan->road == GD_BY_TABLE) {
     if (plan->api->dltensor_from_py_object_no_sync == NULL || (writes && !plan->guarded)) return NULL; /* it may be read-only */
     if (plan->api->dltensor_from_py_object_no_sync(x, &r->t) != 0 || !gd_is_plain(&r->t)) return NULL;
-    if (plan->guarded && !gd_torch_says_plain(x, &r->t, writes)) return NULL;
+    if (plan->guarded && !gd_torch_says_plain(x, plan, &r->t, writes)) return NULL;
   } else if (plan->road != GD_BY_NUMPY || !gd_numpy_see(x, &r->t, r->strides, FEW, flags)) {
     return NULL;
   }
@@ -316,7 +316,7 @@ static PyObject *wanted(const call *c, int64_t i) {
 /* ---- what the library may ask for meanwhile ---- */
 
 static void host_fail(GDContext *host, const char *kind, const char *message, size_t n) {
-  static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+  static GD_OWN pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
   call *c = (call *)host;
   size_t before = strlen(kind = kind == NULL ? "" : kind) + 1;
   char *text = malloc(before + (n = message == NULL ? 0 : n));

@@ -139,7 +139,9 @@ def build(folder: Path, library: Path, verbose: bool) -> None:
     name = library.stem.removeprefix("_")
     command = [TOOL, "build", folder, "-o", library.parent, "-name", name]
     environ = environment(require_go())
-    with subprocess.Popen(command, cwd=folder, env=environ, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as tool:
+    with subprocess.Popen(
+        command, cwd=folder, env=environ, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+    ) as tool:
         errors = wait(tool, f"godlpack: building {name}", verbose)
     if tool.returncode:
         raise BuildError(errors.strip())

@@ -51,7 +51,9 @@ def read_sidecar(sidecar: Path) -> list[dict[str, Any]]:
     except (ValueError, KeyError, TypeError) as error:
         raise ValueError(f"{sidecar} does not describe a library: {error!r}") from error
     if version != SIDECAR_VERSION:
-        raise ImportError(f"{sidecar} has version {version}, this godlpack knows version {SIDECAR_VERSION}: build it again")
+        raise ImportError(
+            f"{sidecar} has version {version}, this godlpack knows version {SIDECAR_VERSION}: build it again"
+        )
     return list(functions)
 
 
@@ -81,9 +83,7 @@ def essence(declaration: dict[str, Any]) -> tuple[Any, ...]:
 
 def parameters(declaration: dict[str, Any]) -> list[tuple[str, bool]]:
     """Each parameter's name, and whether tensors passed for it are written."""
-    return [
-        (p["name"], bool(p.get("mutable") or (p.get("elem") or {}).get("mutable"))) for p in declaration["params"]
-    ]
+    return [(p["name"], bool(p.get("mutable") or (p.get("elem") or {}).get("mutable"))) for p in declaration["params"]]
 
 
 def outputs(declaration: dict[str, Any]) -> int:
