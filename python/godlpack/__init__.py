@@ -10,6 +10,8 @@
 Importing godlpack imports no framework.
 """
 
+from typing import TYPE_CHECKING, Any
+
 from ._core import (
     Device,
     DType,
@@ -24,9 +26,11 @@ from ._core import (
     zeros,
 )
 from ._device import DeviceType
-from ._inline import load, load_inline
 from ._library import load_module
-from ._tool import BuildError
+
+if TYPE_CHECKING:
+    from ._inline import load, load_inline
+    from ._tool import BuildError
 
 __all__ = [
     "BuildError",
@@ -46,3 +50,17 @@ __all__ = [
     "load_module",
     "zeros",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """What builds Go sources comes along when it is first asked for: it needs half as much again as all the rest."""
+    if name not in ("BuildError", "load", "load_inline"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from . import _inline
+
+    globals()[name] = getattr(_inline, name)
+    return globals()[name]
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
