@@ -285,7 +285,8 @@ func goValue(t testing.TB, cell packed.Cell) any {
 	case packed.CodeDevice:
 		value, err = cell.Device()
 	case packed.CodeArgument:
-		i, _ := cell.Int()
+		var i int
+		i, err = cell.Argument()
 		value = argument(i)
 	case packed.CodeManaged:
 		value = numbers(t, cell)
@@ -306,7 +307,7 @@ func goValue(t testing.TB, cell packed.Cell) any {
 	return value
 }
 
-type argument int64
+type argument int
 
 func numbers(t testing.TB, cell packed.Cell) []float64 {
 	t.Helper()
