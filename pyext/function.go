@@ -4,10 +4,12 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unsafe"
 
 	"godlpack/dlpack"
 	"godlpack/exchange"
 	"godlpack/internal/cpython"
+	"godlpack/packed"
 	"godlpack/tensor"
 )
 
@@ -21,6 +23,23 @@ func init() {
 		return o, argumentOf(c, c.Arg(1), err)
 	})
 	cpython.Handle(cpython.OpFunctionLike, tryLike)
+	cpython.Handle(cpython.OpFunctionOut, func(c *cpython.Call) (cpython.Object, error) {
+		args, outs := listAt(c.Arg(0)), listAt(c.Arg(1))
+		want, _, err := c.Arg(2).Int64()
+		if err != nil {
+			return cpython.Object{}, err
+		}
+		if cell := outs.At(0); cell.Code == packed.CodeList {
+			if outs, err = cell.List(); err != nil {
+				return cpython.Object{}, err
+			}
+		}
+		may, err := mayOffer(args, outs, int(want))
+		if err != nil {
+			return cpython.Object{}, dlpack.Wrap(err, callee(c)+"(): argument 'out'")
+		}
+		return cpython.Bool(may), nil
+	})
 	cpython.Handle(cpython.OpFunctionConvert, func(c *cpython.Call) (cpython.Object, error) {
 		t, _ := cpython.TensorOf(c.Arg(0))
 		if !exchange.CanMake(c.Arg(1)) { // a producer that takes no tensors back
@@ -30,7 +49,7 @@ func init() {
 	})
 	cpython.Handle(cpython.OpFunctionFill, func(c *cpython.Call) (cpython.Object, error) {
 		if err := fill(c.Arg(0), c.Arg(1)); err != nil {
-			return cpython.Object{}, dlpack.Wrap(err, callee(c)+"() argument 'out'")
+			return cpython.Object{}, dlpack.Wrap(err, callee(c)+"(): argument 'out'")
 		}
 		return cpython.None(), nil
 	})
@@ -51,7 +70,7 @@ func argumentOf(c *cpython.Call, name cpython.Object, err error) error {
 	case name.IsNone():
 		return dlpack.Wrap(err, callee(c)+"(): what a callable returned")
 	}
-	return dlpack.Wrap(err, callee(c)+"() argument '"+name.Str()+"'")
+	return dlpack.Wrap(err, callee(c)+"(): argument '"+name.Str()+"'")
 }
 
 // ordinary makes of an argument something that the lane knows what to do with: a Tensor that lives as long as the call, a
@@ -139,7 +158,7 @@ func tryLike(c *cpython.Call) (cpython.Object, error) {
 		typ = like.Type()
 	}
 	if !exchange.CanMake(typ) {
-		return cpython.Object{}, argument(dlpack.KindType, callee(c), "like", "want an array type or an array, got %s", like.Repr())
+		return cpython.Object{}, dlpack.Errorf(dlpack.KindType, "%s(): argument 'like': want an array type or an array, got %s", callee(c), like.Repr())
 	}
 	o, err := cpython.NewTensor(dlpack.Float32, []int64{1}, false, true)
 	if err != nil {
@@ -149,9 +168,59 @@ func tryLike(c *cpython.Call) (cpython.Object, error) {
 	t, _ := cpython.TensorOf(o)
 	made, err := exchange.Convert(t, typ)
 	if err != nil {
-		return made, dlpack.Wrap(err, callee(c)+"() argument 'like'")
+		return made, dlpack.Wrap(err, callee(c)+"(): argument 'like'")
 	}
 	return made, nil
+}
+
+// listAt sees the packed values at an address.
+func listAt(address cpython.Object) packed.Args {
+	l := (*packed.List)(address.Pointer())
+	return packed.View(unsafe.Pointer(l.Values), unsafe.Pointer(l.Codes), unsafe.Pointer(l.Flags), int(l.N))
+}
+
+// mayOffer checks what out= names, and reports whether the function may write its output there at once: there is only one,
+// it lies as a new one would, and no argument has a part in its memory.
+func mayOffer(args, outs packed.Args, want int) (bool, error) {
+	if want < 0 {
+		return false, dlpack.Errorf(dlpack.KindType, "the function returns a list of tensors, which goes into new memory only")
+	}
+	if outs.Len() != want {
+		return false, dlpack.Errorf(dlpack.KindValue, "want %d tensors, got %d", want, outs.Len())
+	}
+	for i := range want {
+		if outs.Codes[i] != packed.CodeTensor {
+			return false, dlpack.Errorf(dlpack.KindType, "want a tensor, got %s", outs.Codes[i])
+		}
+		if outs.FlagsAt(i).Has(dlpack.ReadOnly) {
+			return false, dlpack.Errorf(dlpack.KindBuffer, "the tensor is read-only")
+		}
+	}
+	if want != 1 {
+		return false, nil
+	}
+	t, err := outs.At(0).Tensor()
+	if err != nil {
+		return false, err
+	}
+	return dlpack.IsContiguous(t.Dims(), t.Steps(), 'C') && !meets(args, t), nil
+}
+
+// meets reports whether an argument, or one in a list, has a part in t's memory.
+func meets(args packed.Args, t *dlpack.Tensor) bool {
+	for i := range args.Len() {
+		switch cell := args.At(i); cell.Code {
+		case packed.CodeTensor:
+			if x, err := cell.Tensor(); err == nil && dlpack.Overlap(x, t) {
+				return true
+			}
+		case packed.CodeList:
+			if list, err := cell.List(); err == nil && meets(list, t) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // fill copies the elements of one tensor into another of the same dtype and shape.

@@ -108,14 +108,13 @@ static int odd(int64_t which, TVMValue *ret, int *code) {
     case 5: *code = GD_ARGUMENT, ret->v_int64 = 77; return 0;
     case 6: *code = GD_ARGUMENT, ret->v_int64 = -1; return 0;
     case 7: *code = GD_TENSOR; return 0;
-    case 8: *code = GD_STR; return 0;
+    case 8: *code = GD_STR; return 0; /* only an argument may be one */
     case 9: *code = GD_MANAGED, ret->v_handle = &strange; return 0;
     case 10: *code = GD_MANAGED, ret->v_handle = &wild; return 0;
     case 11: *code = GD_MANAGED, ret->v_handle = &readonly; return 0;
     case 12: return text(ret, code, GD_TEXT, "\xff\xfe", 2);
     case 13: l = list(3), l->codes[1] = 99, ret->v_handle = l, *code = GD_LIST; return text(&l->values[0], &l->codes[0], GD_TEXT, "kept", 4);
     case 14: l = list(0), l->n = -5, ret->v_handle = l, *code = GD_TUPLE; return 0;
-    case 15: *code = GD_TENSOR, ret->v_handle = &readonly.dl_tensor; return 0;
     case 16: *code = GD_DEFAULT; return 0;
     case 17: *code = GD_CALLABLE; return 0;
     default: return -1;
@@ -124,7 +123,7 @@ static int odd(int64_t which, TVMValue *ret, int *code) {
 
 /* One value of each kind. */
 static int values(TVMValue *ret, int *code) {
-  GDList *l = list(10), *inner = list(1);
+  GDList *l = list(9), *inner = list(1);
   TVMValue *v = l->values;
   int32_t *k = l->codes;
   v[0].v_int64 = -5, k[0] = GD_INT;
@@ -136,13 +135,12 @@ static int values(TVMValue *ret, int *code) {
   v[7].v_device = (DLDevice){1, 0}, k[7] = GD_DEVICE;
   inner->codes[0] = GD_INT, inner->values[0].v_int64 = 3;
   v[8].v_handle = inner, k[8] = GD_LIST;
-  v[9].v_handle = strcpy(malloc(6), "plain"), k[9] = GD_STR;
   ret->v_handle = l;
   *code = GD_TUPLE;
   return 0;
 }
 
-enum { NOP0, NOP3, TELL, TELL9, ECHO, EMPTY_LIKE, TWO, ODD, FAIL, SILENT, VALUES, WAIT, INVOKE, WRITE, HELD, SCRATCH, BOTH };
+enum { NOP0, NOP3, TELL, TELL9, ECHO, EMPTY_LIKE, TWO, ODD, FAIL, SILENT, VALUES, WAIT, INVOKE, WRITE, HELD, SCRATCH, BOTH, LISTED };
 
 static const GDFunction functions[] = {
 #define P(name) "{\"name\":\"" name "\",\"kind\":\"tensor\"}"
@@ -164,7 +162,8 @@ static const GDFunction functions[] = {
     D("write", "{\"name\":\"x\",\"kind\":\"tensor\",\"mutable\":true}", ""),
     {"held", "{\"name\":\"held\",\"params\":[" P("a") "," P("b") "," P("c") "],\"results\":[],\"hold_gil\":true}"},
     D("scratch", P("x"), T),
-    D("both", P("x"), T ",{\"kind\":\"int\"}"),
+    D("both", P("x"), "{\"kind\":\"int\"}," T),
+    D("listed", P("x"), "{\"kind\":\"list\",\"elem\":" T "}"),
 };
 
 static int call(TVMValue *args, int *codes, int n, TVMValue *ret, int *ret_code, void *resource_handle) {
@@ -183,10 +182,10 @@ static int call(TVMValue *args, int *codes, int n, TVMValue *ret, int *ret_code,
       rc = new_like(c, args[0].v_handle, 1, ret, ret_code);
       ((DLManagedTensorVersioned *)scratch.v_handle)->deleter(scratch.v_handle);
       return rc;
-    case TWO: case BOTH:
-      *ret_code = GD_TUPLE, ret->v_handle = l = list(2);
-      if (new_like(c, args[0].v_handle, 1, &l->values[0], &l->codes[0]) != 0) return free(l), *ret_code = GD_NULL, -1;
-      if (c->function == BOTH) return l->codes[1] = GD_INT, l->values[1].v_int64 = 7, 0;
+    case TWO: case BOTH: case LISTED:
+      *ret_code = c->function == LISTED ? GD_LIST : GD_TUPLE, ret->v_handle = l = list(2);
+      if (c->function == BOTH) l->codes[0] = GD_INT, l->values[0].v_int64 = 7;
+      else if (new_like(c, args[0].v_handle, 1, &l->values[0], &l->codes[0]) != 0) return free(l), *ret_code = GD_NULL, -1;
       return new_like(c, args[0].v_handle, 2, &l->values[1], &l->codes[1]);
     case ODD: return odd(args[0].v_int64, ret, ret_code);
     case FAIL:
@@ -204,7 +203,7 @@ static int call(TVMValue *args, int *codes, int n, TVMValue *ret, int *ret_code,
     case INVOKE:
       args[1].v_int64 = 1;
       if (c->invoke(c, args[0].v_handle, &args[1], (int[]){GD_ARGUMENT}, 1, ret, ret_code) != 0) return *ret_code = GD_NULL, -1;
-      if (*ret_code != GD_INT && *ret_code != GD_FLOAT && *ret_code != GD_TENSOR) *ret_code = GD_NULL; /* lent: not ours to return */
+      if (*ret_code != GD_INT && *ret_code != GD_FLOAT) *ret_code = GD_NULL; /* lent: not ours to return */
       return 0;
     default: return 0;
   }

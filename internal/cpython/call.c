@@ -29,7 +29,8 @@ typedef struct {
   PyObject *const *objects; /* the arguments, one for each parameter: NULL where none was given */
   PyObject *like;           /* the type of outputs; NULL while no tensor was seen; a borrowed reference */
   gd_plan plan;             /* for it; road 0: Go converts */
-  PyObject *out;            /* borrowed: a tensor, a tuple of them, or NULL */
+  PyObject *out;            /* borrowed: where outputs go, a tensor or a tuple of them; or NULL */
+  int given;                /* outputs that were wrapped */
   offer offer;              /* m.deleter is NULL if there is none */
   PyThreadState *thread;    /* the calling one, while it is without the GIL */
   PyObject *class, *value, *trace; /* an exception of Python that was met on the way */
@@ -156,23 +157,16 @@ static bool gather_int(call *c, PyObject *x, PyObject *name, TVMValue *value) {
   int overflow;
   value->v_int64 = PyLong_AsLongLongAndOverflow(x, &overflow);
   if (overflow == 0) return true;
-  return PyErr_Format(PyExc_OverflowError, "%U() argument '%U': the int does not fit into 64 bits", c->f->name, name == NULL ? c->f->name : name), false;
+  return PyErr_Format(PyExc_OverflowError, "%U(): argument '%U': the int does not fit into 64 bits", c->f->name, name == NULL ? c->f->name : name), false;
 }
 
-/* A text may hold NUL, and lies where Python keeps it. */
-static bool gather_text(call *c, PyObject *x, TVMValue *value) {
-  Py_ssize_t n;
-  const char *data = PyUnicode_AsUTF8AndSize(x, &n);
-  TVMByteArray *text = data == NULL ? NULL : reserve(c, sizeof *text);
-  if (text != NULL) *text = (TVMByteArray){data, (size_t)n};
-  value->v_handle = text;
-  return text != NULL;
-}
-
-static bool gather_bytes(call *c, PyObject *x, TVMValue *value) {
-  char *data;
-  Py_ssize_t n;
-  TVMByteArray *bytes = PyBytes_AsStringAndSize(x, &data, &n) != 0 ? NULL : reserve(c, sizeof *bytes);
+/* Texts, which may hold NUL, and bytes lie where Python keeps them. */
+static bool gather_bytes(call *c, PyObject *x, bool text, TVMValue *value) {
+  Py_ssize_t n = 0;
+  char *data = NULL;
+  if (text) data = (char *)PyUnicode_AsUTF8AndSize(x, &n);
+  else if (PyBytes_AsStringAndSize(x, &data, &n) != 0) return false;
+  TVMByteArray *bytes = data == NULL ? NULL : reserve(c, sizeof *bytes);
   if (bytes != NULL) *bytes = (TVMByteArray){data, (size_t)n};
   value->v_handle = bytes;
   return bytes != NULL;
@@ -192,9 +186,9 @@ static bool gather(call *c, PyObject *x, PyObject *name, bool writes, int depth,
   if (type == &PyBool_Type) return *code = GD_BOOL, v->v_int64 = x == Py_True, true;
   if (flags & Py_TPFLAGS_LONG_SUBCLASS) return *code = GD_INT, gather_int(c, x, name, v);
   if (PyType_IsSubtype(type, &PyFloat_Type)) return *code = GD_FLOAT, v->v_float64 = PyFloat_AsDouble(x), true;
-  if (flags & Py_TPFLAGS_UNICODE_SUBCLASS) return *code = GD_TEXT, gather_text(c, x, v);
+  if (flags & Py_TPFLAGS_UNICODE_SUBCLASS) return *code = GD_TEXT, gather_bytes(c, x, true, v);
   if (flags & (Py_TPFLAGS_LIST_SUBCLASS | Py_TPFLAGS_TUPLE_SUBCLASS)) return *code = GD_LIST, gather_list(c, x, name, writes, depth, v);
-  if (flags & Py_TPFLAGS_BYTES_SUBCLASS) return *code = GD_BYTES, gather_bytes(c, x, v);
+  if (flags & Py_TPFLAGS_BYTES_SUBCLASS) return *code = GD_BYTES, gather_bytes(c, x, false, v);
   if (type == gd_dtype_type) return *code = GD_DTYPE, v->v_type = ((gd_label *)x)->value.dtype, true;
   if (type == gd_device_type) return *code = GD_DEVICE, v->v_device = ((gd_label *)x)->value.device, true;
   if (gd_plan_of(type) == NULL && !(flags & Py_TPFLAGS_TYPE_SUBCLASS) && PyCallable_Check(x)) return *code = GD_CALLABLE, v->v_handle = x, true;
@@ -206,7 +200,7 @@ static bool take_like(call *c, PyObject *like) {
   bool is_type = PyType_GetFlags(Py_TYPE(like)) & Py_TPFLAGS_TYPE_SUBCLASS;
   PyTypeObject *type = is_type ? (PyTypeObject *)like : Py_TYPE(like);
   if (like == Py_None) return true;
-  if (type != gd_tensor_type && gd_plan_of(type) == NULL) {
+  if (type != gd_tensor_type && !gd_numpy_is_type(type) && gd_plan_of(type) == NULL) {
     PyObject *tried = gd_enter(GD_OP_function_like, (PyObject *)c->f, &like, 1, NULL);
     if (tried == NULL) return false;
     Py_DecRef(tried);
@@ -229,8 +223,8 @@ static bool bind(call *c, PyObject **objects, PyObject *const *args, Py_ssize_t 
     while (i < f->count && PyTuple_GetItem(f->names, i) != name) i++;
     if (i == f->count) /* not the same object: perhaps the same name */
       for (i = 0; i < f->count && PyUnicode_Compare(PyTuple_GetItem(f->names, i), name) != 0; i++) {}
-    if (i == f->count && f->outputs > 0 && PyUnicode_CompareWithASCIIString(name, "like") == 0) like = x;
-    else if (i == f->count && f->outputs > 0 && PyUnicode_CompareWithASCIIString(name, "out") == 0) c->out = x == Py_None ? NULL : x;
+    if (i == f->count && f->outputs != 0 && PyUnicode_CompareWithASCIIString(name, "like") == 0) like = x;
+    else if (i == f->count && f->outputs != 0 && PyUnicode_CompareWithASCIIString(name, "out") == 0) c->out = x == Py_None ? NULL : x;
     else if (i == f->count) return PyErr_Format(PyExc_TypeError, "%U() got an unexpected keyword argument '%U'", f->name, name), false;
     else if (objects[i] != NULL) return PyErr_Format(PyExc_TypeError, "%U() got multiple values for argument '%U'", f->name, name), false;
     else objects[i] = x;
@@ -253,50 +247,24 @@ static bool gather_all(call *c, const GDList *to, record *records) {
 
 /* ---- out= ---- */
 
-/* The addresses from the first byte of a tensor to behind its last. */
-static void reach(const DLTensor *t, uintptr_t *from, uintptr_t *to) {
-  int64_t bits = gd_item_bits(t->dtype, DLPACK_SUBBYTE_PADDED);
-  *from = *to = (uintptr_t)t->data + t->byte_offset;
-  for (int i = 0; i < t->ndim; i++) {
-    if (t->shape[i] == 0) return (void)(*to = *from);
-    *(t->strides[i] < 0 ? from : to) += (uintptr_t)((t->shape[i] - 1) * t->strides[i] * bits / 8);
-  }
-  *to += (uintptr_t)(bits + 7) / 8;
-}
-
-static bool meets(const GDList *l, const DLTensor *t) {
-  uintptr_t from, to, begin, end;
-  reach(t, &from, &to);
-  for (int64_t i = 0; i < l->n; i++) {
-    if (l->codes[i] == GD_LIST && meets(l->values[i].v_handle, t)) return true;
-    if (l->codes[i] != GD_TENSOR) continue;
-    reach(l->values[i].v_handle, &begin, &end);
-    if (begin < to && from < end) return true;
-  }
-  return false;
-}
-
 static void keep_offer(DLManagedTensorVersioned *m) { (void)m; }
 
-/* out=: one tensor offers its memory, unless an argument lies there too, or it has gaps; others are filled at the end. */
+/* out=: Go looks whether it will do, and whether the memory of the one output may be offered: if not, it is filled at the
+   end. */
 static bool take_out(call *c, const GDList *args) {
   TVMValue value;
   int32_t code;
   uint64_t flags;
-  GDList one = {1, &value, &code, &flags};
-  bool several = Py_TYPE(c->out) == &PyTuple_Type;
-  Py_ssize_t n = several ? PyTuple_Size(c->out) : 1;
-  if (n != c->f->outputs)
-    return PyErr_Format(PyExc_ValueError, "%U() argument 'out': want %d tensors, got %zd", c->f->name, c->f->outputs, n), false;
+  GDList out = {1, &value, &code, &flags};
   PyObject *name = hold(c, PyUnicode_InternFromString("out"));
-  for (Py_ssize_t i = 0; name != NULL && i < n; i++) {
-    PyObject *x = several ? PyTuple_GetItem(c->out, i) : c->out;
-    if (!gather(c, x, name, true, 0, &one, 0, NULL)) return false;
-    if (code != GD_TENSOR) return PyErr_Format(PyExc_TypeError, "%U() argument 'out': want a tensor, got %R", c->f->name, Py_TYPE(x)), false;
-    if (flags & DLPACK_READ_ONLY) return PyErr_Format(PyExc_BufferError, "%U() argument 'out': the tensor is read-only", c->f->name), false;
-  }
-  if (name == NULL || n != 1 || meets(args, value.v_handle) || !gd_is_compact(value.v_handle)) return name != NULL;
-  c->offer.m = (DLManagedTensorVersioned){{DLPACK_MAJOR, DLPACK_MINOR}, NULL, keep_offer, flags & DLPACK_SUBBYTE_PADDED, *(DLTensor *)value.v_handle};
+  if (PyType_GetFlags(Py_TYPE(c->out)) & Py_TPFLAGS_LIST_SUBCLASS && (c->out = hold(c, PyList_AsTuple(c->out))) == NULL) return false;
+  if (name == NULL || !gather(c, c->out, name, true, 0, &out, 0, NULL)) return false;
+  PyObject *where[] = {hold(c, PyLong_FromVoidPtr((void *)args)), hold(c, PyLong_FromVoidPtr(&out)), hold(c, PyLong_FromLong(c->f->outputs))};
+  PyObject *offered = where[0] && where[1] && where[2] ? gd_enter(GD_OP_function_out, (PyObject *)c->f, where, 3, NULL) : NULL;
+  if (offered == NULL) return false;
+  if (offered == Py_True)
+    c->offer.m = (DLManagedTensorVersioned){{DLPACK_MAJOR, DLPACK_MINOR}, NULL, keep_offer, flags & DLPACK_SUBBYTE_PADDED, *(DLTensor *)value.v_handle};
+  Py_DecRef(offered);
   return true;
 }
 
@@ -307,10 +275,11 @@ static bool takes(offer *o, const DLTensor *want) {
          (t->ndim == 0 || memcmp(t->shape, want->shape, (size_t)t->ndim * sizeof *t->shape) == 0) && !atomic_exchange(&o->taken, true);
 }
 
-/* The output at place i in out=, borrowed; NULL if there is none. */
-static PyObject *wanted(const call *c, int64_t i) {
-  if (c->out == NULL || i < 0) return NULL;
-  return Py_TYPE(c->out) != &PyTuple_Type ? c->out : PyTuple_GetItem(c->out, i);
+/* Where out= wants the next output, borrowed; NULL if nowhere. */
+static PyObject *wanted(call *c) {
+  if (c->out == NULL || c->given >= c->f->outputs) return NULL;
+  int i = c->given++;
+  return PyType_GetFlags(Py_TYPE(c->out)) & Py_TPFLAGS_TUPLE_SUBCLASS ? PyTuple_GetItem(c->out, i) : c->out;
 }
 
 /* ---- what the library may ask for meanwhile ---- */
@@ -357,7 +326,7 @@ static int host_poll(GDContext *host) {
   return c->stopped;
 }
 
-static PyObject *wrap(call *c, TVMValue *v, int code, int64_t place);
+static PyObject *wrap(call *c, TVMValue *v, int code, bool top);
 static void drop(TVMValue v, int code);
 
 static int host_invoke(GDContext *host, void *callable, TVMValue *args, int *codes, int n, TVMValue *ret, int *ret_code) {
@@ -369,7 +338,7 @@ static int host_invoke(GDContext *host, void *callable, TVMValue *args, int *cod
   PyObject *tuple = PyTuple_New(n);
   bool done = tuple != NULL;
   for (int i = 0; done && i < n; i++) {
-    PyObject *x = wrap(c, &args[i], codes[i], -1);
+    PyObject *x = wrap(c, &args[i], codes[i], false);
     done = x != NULL && PyTuple_SetItem(tuple, i, x) == 0;
   }
   PyObject *result = done ? hold(c, PyObject_Call(callable, tuple, NULL)) : NULL;
@@ -392,7 +361,7 @@ static PyObject *convert(call *c, PyObject *t) {
   PyObject *made = t;
   PyObject *args[] = {t, c->like};
   if (t == NULL || c->like == (PyObject *)gd_tensor_type) return t;
-  if (c->plan.road == GD_BY_NUMPY) made = gd_numpy_make((gd_tensor *)t);
+  if (c->plan.road == GD_BY_NUMPY || gd_numpy_is_type((PyTypeObject *)c->like)) made = gd_numpy_make((gd_tensor *)t);
   if (made == t || (made == NULL && PyErr_Occurred() == NULL)) made = gd_enter(GD_OP_function_convert, (PyObject *)c->f, args, 2, NULL);
   Py_DecRef(t);
   return made;
@@ -425,20 +394,11 @@ static PyObject *wrap_managed(call *c, TVMValue *v, PyObject *out) {
   return out != NULL ? made : convert(c, made);
 }
 
-/* A tensor that the library only lends: a copy of it. */
-static PyObject *wrap_lent(call *c, const DLTensor *t) {
-  if (t == NULL || !gd_is_plain(t)) return odd(c, "a tensor that is not valid");
-  PyObject *lent = gd_tensor_new(t, 0, NULL);
-  PyObject *copy = lent == NULL ? NULL : gd_enter(GD_OP_tensor_copy, lent, NULL, 0, NULL);
-  if (lent != NULL) Py_DecRef(lent);
-  return convert(c, copy);
-}
-
-static PyObject *wrap_list(call *c, const GDList *l, int code, int64_t place) {
+static PyObject *wrap_list(call *c, const GDList *l, int code, bool top) {
   if (l == NULL || l->n < 0 || (l->n > 0 && (l->values == NULL || l->codes == NULL))) return odd(c, "a list that is not valid");
   PyObject *made = code == GD_LIST ? PyList_New(l->n) : PyTuple_New(l->n);
   for (int64_t i = 0; made != NULL && i < l->n; i++) {
-    PyObject *x = wrap(c, &l->values[i], l->codes[i], place == 0 && code == GD_TUPLE ? i : -1);
+    PyObject *x = wrap(c, &l->values[i], l->codes[i], top && code == GD_TUPLE);
     if (x != NULL && (code == GD_LIST ? PyList_SetItem(made, i, x) : PyTuple_SetItem(made, i, x)) == 0) continue;
     Py_DecRef(made);
     return NULL;
@@ -446,10 +406,11 @@ static PyObject *wrap_list(call *c, const GDList *l, int code, int64_t place) {
   return made;
 }
 
-/* Makes a Python object of a packed value. Of what v owns, only a tensor is taken. place is that of an output in out=. */
-static PyObject *wrap(call *c, TVMValue *v, int code, int64_t place) {
+/* Makes a Python object of a packed value. Of what v owns, only a tensor is taken. At the top, and in a tuple there, are the
+   outputs that out= wants somewhere. */
+static PyObject *wrap(call *c, TVMValue *v, int code, bool top) {
   const TVMByteArray *b = v->v_handle;
-  PyObject *x;
+  PyObject *x, *out = top && (code == GD_MANAGED || code == GD_ARGUMENT) ? wanted(c) : NULL;
   switch (code) {
     case GD_NULL: return Py_IncRef(Py_None), Py_None;
     case GD_INT: return PyLong_FromLongLong(v->v_int64);
@@ -457,16 +418,14 @@ static PyObject *wrap(call *c, TVMValue *v, int code, int64_t place) {
     case GD_BOOL: return PyBool_FromLong(v->v_int64 != 0);
     case GD_DTYPE: return gd_dtype_object(v->v_type);
     case GD_DEVICE: return gd_device_object(v->v_device);
-    case GD_STR: return v->v_str == NULL ? odd(c, "no text") : PyUnicode_FromString(v->v_str);
     case GD_TEXT: return b == NULL ? odd(c, "no text") : PyUnicode_FromStringAndSize(b->data, (Py_ssize_t)b->size);
     case GD_BYTES: return b == NULL ? odd(c, "no bytes") : PyBytes_FromStringAndSize(b->data, (Py_ssize_t)b->size);
-    case GD_LIST: case GD_TUPLE: return wrap_list(c, v->v_handle, code, place);
-    case GD_MANAGED: return fill(c, wanted(c, place), wrap_managed(c, v, wanted(c, place)));
-    case GD_TENSOR: return wrap_lent(c, v->v_handle);
+    case GD_LIST: case GD_TUPLE: return wrap_list(c, v->v_handle, code, top);
+    case GD_MANAGED: return fill(c, out, wrap_managed(c, v, out));
     case GD_ARGUMENT:
       if (v->v_int64 < 0 || v->v_int64 >= c->f->count) return odd(c, "an argument that there is not");
       x = c->objects[v->v_int64] == NULL ? Py_None : c->objects[v->v_int64];
-      return Py_IncRef(x), fill(c, wanted(c, place), x);
+      return Py_IncRef(x), fill(c, out, x);
     default: return PyErr_Format(PyExc_RuntimeError, "%U(): its library returned a value of code %d", c->f->name, code);
   }
 }
@@ -477,13 +436,13 @@ static void drop(TVMValue v, int code) {
   const GDList *l = v.v_handle;
   bool list = (code == GD_LIST || code == GD_TUPLE) && l != NULL;
   for (int64_t i = 0; list && i < l->n && l->values != NULL && l->codes != NULL; i++) drop(l->values[i], l->codes[i]);
-  if (list || code == GD_STR || code == GD_TEXT || code == GD_BYTES) free(v.v_handle);
+  if (list || code == GD_TEXT || code == GD_BYTES) free(v.v_handle);
 }
 
 /* ---- the call ---- */
 
 /* The exception of a call that failed: one that Python itself raised goes first, then what fail() was told. */
-static PyObject *raise(call *c) {
+static PyObject *refuse(call *c) {
   PyObject *class = PyExc_RuntimeError;
   if (c->class != NULL) {
     PyErr_Restore(c->class, c->value, c->trace);
@@ -509,8 +468,8 @@ static PyObject *enter(call *c, const GDLibrary *library, const GDList *args) {
   int rc = library->call(args->values, args->codes, (int)args->n, &result, &code, &c->host);
   if (c->thread != NULL) PyEval_RestoreThread(c->thread);
   c->thread = NULL;
-  if (rc != 0) return raise(c);
-  PyObject *made = c->stopped ? raise(c) : wrap(c, &result, code, 0);
+  if (rc != 0) return refuse(c);
+  PyObject *made = c->stopped ? refuse(c) : wrap(c, &result, code, true);
   drop(result, code);
   return made;
 }

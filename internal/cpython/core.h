@@ -164,7 +164,7 @@ typedef struct {
   uint64_t writes; /* bit i: tensors of parameter i are written */
   int index;       /* in the library's table */
   int count;       /* of parameters */
-  int outputs;     /* how many results are tensors */
+  int outputs;     /* how many results are tensors; -1: a list of them */
   int holds;       /* the GIL stays with the caller */
 } gd_function;
 

@@ -56,6 +56,7 @@ const (
 
 	OpFunctionArgument Op = C.GD_OP_function_argument
 	OpFunctionLike     Op = C.GD_OP_function_like
+	OpFunctionOut      Op = C.GD_OP_function_out
 	OpFunctionConvert  Op = C.GD_OP_function_convert
 	OpFunctionFill     Op = C.GD_OP_function_fill
 )

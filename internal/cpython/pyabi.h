@@ -206,7 +206,6 @@ PyObject *PyBytes_FromStringAndSize(const char *, Py_ssize_t);
 int PyBytes_AsStringAndSize(PyObject *, char **, Py_ssize_t *);
 PyObject *PyUnicode_FromFormat(const char *, ...);
 PyObject *PyUnicode_FromStringAndSize(const char *, Py_ssize_t);
-PyObject *PyUnicode_FromString(const char *);
 PyObject *PyUnicode_DecodeUTF8(const char *, Py_ssize_t, const char *);
 int PyUnicode_Compare(PyObject *, PyObject *);
 int PyUnicode_CompareWithASCIIString(PyObject *, const char *);
