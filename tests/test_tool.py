@@ -313,12 +313,30 @@ def test_wheel_passes_the_projects_tests(backend, project, tmp_path):
     site = tmp_path / "site"
     zipfile.ZipFile(tmp_path / name).extractall(site)
     assert {f for f in tree(site) if "dist-info" not in f} == {
-        f"fastops/{file}" for file in ("__init__.py", "_fastops.so", "_fastops.json", "_fastops.pyi")
+        f"fastops/{file}" for file in ("__init__.py", "py.typed", "_fastops.so", "_fastops.json", "_fastops.pyi")
     }
     env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(site), *filter(None, sys.path)])}
     command = [sys.executable, "-P", "-m", "pytest", "-q", "-p", "no:cacheprovider", str(project / "tests")]
     done = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
+    check = (
+        "import fastops, pickle; f = fastops.softmax; assert pickle.loads(pickle.dumps(f)) is f; print(f.__module__)"
+    )
+    done = subprocess.run([sys.executable, "-P", "-c", check], cwd=tmp_path, env=env, capture_output=True, text=True)
+    assert done.stdout == "fastops\n", done.stderr
+    check_types(tmp_path, site)
+
+
+def check_types(folder, site):
+    """Type checkers know the functions by the stubs, and what they take."""
+    pytest.importorskip("mypy")
+    folder.joinpath("use.py").write_text("import fastops\nfastops.softmax(1)\nfastops.saxpy('a', 1, 2)\n")
+    command = [sys.executable, "-P", "-m", "mypy", "--strict", "--cache-dir", os.devnull, "use.py"]
+    env = {**os.environ, "MYPYPATH": str(site)}
+    done = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True)
+    assert re.findall(r"use\.py:(\d+): error: (Argument 1 to \"saxpy\")?", done.stdout) == [
+        ("3", 'Argument 1 to "saxpy"')
+    ]
 
 
 def test_editable_install_builds_in_place(backend, project, tmp_path):

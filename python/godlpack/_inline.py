@@ -21,7 +21,8 @@ from ._tool import TOOL, BuildError, environment, go_release, require_go
 MODULE = "module {name}\n\ngo 1.26.0\n\nrequire godlpack v0.0.0\n"
 COMMENTS = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 # What takes no part in a build of a Go module's packages; all else may, by go:embed.
-NOT_SOURCES = re.compile(r"[._].*|__pycache__|testdata|.*_test\.go|.*\.(so|json|pyc|pyi)")
+NOT_SOURCES = re.compile(r"[._].*|__pycache__|testdata|.*_test\.go|.*\.(so|pyc|pyi)")
+MOST_READ = 1 << 20  # bytes of a file that are compared; of a larger one, its size and when it was changed
 
 
 def load_inline(go_source: str, *, name: str | None = None, verbose: bool = False) -> ModuleType:
@@ -78,8 +79,9 @@ def load(path: str | os.PathLike[str], *, name: str | None = None, verbose: bool
     name = name or re.sub(r"\W", "_", folder.name)
     key = hashlib.sha256()
     for file in sources(folder):
-        key.update(f"{file}\0{file.stat().st_size}\0".encode())
-        key.update(file.read_bytes())
+        stat = file.stat()
+        key.update(f"{file}\0{stat.st_size}\0".encode())
+        key.update(file.read_bytes() if stat.st_size <= MOST_READ else str(stat.st_mtime_ns).encode())
     library = entry(name, key) / f"_{name}.so"
     with missing(library) as needed:
         if needed:

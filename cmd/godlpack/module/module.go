@@ -110,7 +110,7 @@ func Sources() string {
 func run(folder string, arguments ...string) (string, error) {
 	command := exec.Command("go", arguments...)
 	command.Dir = folder
-	command.Env = append(os.Environ(), "GOWORK=off", "CGO_ENABLED=1")
+	command.Env = Environment()
 	var stdout, stderr bytes.Buffer
 	command.Stdout, command.Stderr = &stdout, &stderr
 	err := command.Run()
@@ -122,6 +122,9 @@ func run(folder string, arguments ...string) (string, error) {
 	}
 	return stdout.String(), nil
 }
+
+// Environment is the caller's, with cgo, and without a workspace, which -modfile does not go with.
+func Environment() []string { return append(os.Environ(), "GOWORK=off", "CGO_ENABLED=1") }
 
 // List returns what is wrong with the module of a folder, as the go command says it.
 func List(folder string, flags ...string) error {

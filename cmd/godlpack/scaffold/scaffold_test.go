@@ -15,7 +15,7 @@ func TestWrite(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range []string{
-		".gitignore", "README.md", "fastops/__init__.py", "go.mod", "ops.go", "pyproject.toml", "tests/test_fastops.py",
+		".gitignore", "README.md", "fastops/__init__.py", "fastops/py.typed", "go.mod", "ops.go", "pyproject.toml", "tests/test_fastops.py",
 	} {
 		text, err := os.ReadFile(filepath.Join(parent, "fastops", name))
 		if err != nil {
