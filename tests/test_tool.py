@@ -92,7 +92,7 @@ def test_help_and_versions(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "arguments", [("nonsense",), ("new",), ("new", "Not-A-Name"), ("build", "a", "b"), ("build", "-z")]
+    "arguments", [("nonsense",), ("new",), ("new", "Not-A-Name"), ("new", "math"), ("build", "a", "b"), ("build", "-z")]
 )
 def test_wrong_usage(tmp_path, arguments):
     done = godlpack(*arguments, cwd=tmp_path)
@@ -177,6 +177,13 @@ def test_errors_of_packages_below(package, tmp_path):
     done = godlpack("build", package, cwd=tmp_path)
     assert done.returncode == 1
     assert re.search(r"below\.go:3:13: cannot use true", done.stderr), done.stderr
+
+
+def test_package_main_is_refused(package, tmp_path):
+    package.joinpath("ops.go").write_text(OPS.replace("package ops", "package main"))
+    done = godlpack("build", package, cwd=tmp_path)
+    assert done.returncode == 1
+    assert done.stderr.startswith("ops: package main cannot be imported")
 
 
 def test_build_without_module(tmp_path):

@@ -132,6 +132,12 @@ func List(folder string, flags ...string) error {
 	return err
 }
 
+// Standard tells whether Go itself has a package of that name.
+func Standard(name string) bool {
+	_, err := run(".", "list", name)
+	return err == nil
+}
+
 // FindGo puts the go command that GO names first on PATH, where go/packages too looks for it.
 func FindGo() error {
 	name := os.Getenv("GO")

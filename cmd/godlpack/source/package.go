@@ -113,6 +113,9 @@ func read(p *packages.Package, folder string) (*Package, error) {
 		pkg.Funcs = append(pkg.Funcs, r.file(file)...)
 	}
 	switch {
+	case p.Name == "main":
+		return nil, errors.New(relative(folder) + ": package main cannot be imported, so its functions cannot be called: " +
+			"give the package another name, and leave func main to the build")
 	case len(r.found) > 0:
 		return nil, r.found
 	case len(pkg.Funcs) == 0:
