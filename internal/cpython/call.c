@@ -28,10 +28,11 @@ typedef struct {
   const gd_function *f;
   PyObject *const *objects; /* the arguments, one for each parameter: NULL where none was given */
   PyObject *like;           /* the type of outputs; NULL while no tensor was seen; a borrowed reference */
-  gd_plan plan;             /* for it; road 0: Go converts */
+  gd_road road;             /* the plan for it; 0: Go converts */
+  const DLPackExchangeAPI *api; /* by table */
   PyObject *out;            /* borrowed: where outputs go, a tensor or a tuple of them; or NULL */
   int given;                /* outputs that were wrapped */
-  offer offer;              /* m.deleter is NULL if there is none */
+  offer *offer;             /* NULL if there is none */
   PyThreadState *thread;    /* the calling one, while it is without the GIL */
   PyObject *class, *value, *trace; /* an exception of Python that was met on the way */
   bool stopped;             /* it is one that the function has no say in */
@@ -92,7 +93,7 @@ static void let_go(call *c) {
 static void choose(call *c, PyObject *type, const gd_plan *plan) {
   if (c->like != NULL) return;
   c->like = type;
-  if (plan != NULL) c->plan = *plan;
+  if (plan != NULL) c->road = plan->road, c->api = plan->api;
 }
 
 /* Sees a tensor in place: Go has no say in it. NULL if it must have, with or without an exception. */
@@ -106,6 +107,7 @@ static const DLTensor *see(call *c, PyObject *x, bool writes, record *r, uint64_
   }
   const gd_plan *plan = gd_plan_of(type);
   if (plan == NULL || (r == NULL && (r = reserve(c, sizeof *r)) == NULL)) return NULL;
+  choose(c, (PyObject *)type, plan); /* before any code of Python's, which may change the plan */
   if (plan->road == GD_BY_TABLE) {
     if (plan->api->dltensor_from_py_object_no_sync == NULL || (writes && !plan->guarded)) return NULL; /* it may be read-only */
     if (plan->api->dltensor_from_py_object_no_sync(x, &r->t) != 0 || !gd_is_plain(&r->t)) return NULL;
@@ -113,7 +115,6 @@ static const DLTensor *see(call *c, PyObject *x, bool writes, record *r, uint64_
   } else if (plan->road != GD_BY_NUMPY || !gd_numpy_see(x, &r->t, r->strides, FEW, flags)) {
     return NULL;
   }
-  choose(c, (PyObject *)type, plan);
   return &r->t;
 }
 
@@ -131,7 +132,7 @@ static bool gather_by_go(call *c, PyObject *x, PyObject *name, bool writes, int 
   const gd_plan *plan = gd_plan_of(Py_TYPE(x));
   PyErr_Clear();
   if (plan != NULL && (plan->road == GD_BY_METHOD || plan->road == GD_BY_BUFFER)) y = gd_lane_from_dlpack(NULL, &x, 1, NULL);
-  if (y == NULL) PyErr_Clear(), y = gd_enter(GD_OP_function_argument, (PyObject *)c->f, args, 3, NULL);
+  else y = gd_enter(GD_OP_function_argument, (PyObject *)c->f, args, 3, NULL);
   if (hold(c, y) == NULL) return false;
   if (y == x) return to->codes[i] = GD_CALLABLE, to->values[i].v_handle = x, true;
   if (Py_TYPE(y) == gd_tensor_type) choose(c, (PyObject *)Py_TYPE(x), gd_plan_of(Py_TYPE(x)));
@@ -262,15 +263,17 @@ static bool take_out(call *c, const GDList *args) {
   PyObject *where[] = {hold(c, PyLong_FromVoidPtr((void *)args)), hold(c, PyLong_FromVoidPtr(&out)), hold(c, PyLong_FromLong(c->f->outputs))};
   PyObject *offered = where[0] && where[1] && where[2] ? gd_enter(GD_OP_function_out, (PyObject *)c->f, where, 3, NULL) : NULL;
   if (offered == NULL) return false;
-  if (offered == Py_True)
-    c->offer.m = (DLManagedTensorVersioned){{DLPACK_MAJOR, DLPACK_MINOR}, NULL, keep_offer, flags & DLPACK_SUBBYTE_PADDED, *(DLTensor *)value.v_handle};
+  bool failed = offered == Py_True && (c->offer = reserve(c, sizeof *c->offer)) == NULL;
+  if (c->offer != NULL)
+    *c->offer = (offer){{{DLPACK_MAJOR, DLPACK_MINOR}, NULL, keep_offer, flags & DLPACK_SUBBYTE_PADDED, *(DLTensor *)value.v_handle}, false};
   Py_DecRef(offered);
-  return true;
+  return !failed;
 }
 
 static bool takes(offer *o, const DLTensor *want) {
+  if (o == NULL) return false;
   const DLTensor *t = &o->m.dl_tensor;
-  return o->m.deleter != NULL && t->ndim == want->ndim && memcmp(&t->dtype, &want->dtype, sizeof t->dtype) == 0 &&
+  return t->ndim == want->ndim && memcmp(&t->dtype, &want->dtype, sizeof t->dtype) == 0 &&
          memcmp(&t->device, &want->device, sizeof t->device) == 0 &&
          (t->ndim == 0 || memcmp(t->shape, want->shape, (size_t)t->ndim * sizeof *t->shape) == 0) && !atomic_exchange(&o->taken, true);
 }
@@ -306,8 +309,8 @@ static void allocation_failed(void *host, const char *kind, const char *message)
 
 static int host_allocate(GDContext *host, DLTensor *prototype, DLManagedTensorVersioned **out) {
   call *c = (call *)host;
-  const DLPackExchangeAPI *api = c->plan.road == GD_BY_TABLE && c->plan.api->managed_tensor_allocator != NULL ? c->plan.api : &gd_exchange_api;
-  if (takes(&c->offer, prototype)) return *out = &c->offer.m, 0;
+  const DLPackExchangeAPI *api = c->road == GD_BY_TABLE && c->api->managed_tensor_allocator != NULL ? c->api : &gd_exchange_api;
+  if (takes(c->offer, prototype)) return *out = &c->offer->m, 0;
   *out = NULL;
   int rc = api->managed_tensor_allocator(prototype, out, host, allocation_failed);
   if (rc == 0 && *out != NULL) return 0;
@@ -361,7 +364,7 @@ static PyObject *convert(call *c, PyObject *t) {
   PyObject *made = t;
   PyObject *args[] = {t, c->like};
   if (t == NULL || c->like == (PyObject *)gd_tensor_type) return t;
-  if (c->plan.road == GD_BY_NUMPY || gd_numpy_is_type((PyTypeObject *)c->like)) made = gd_numpy_make((gd_tensor *)t);
+  if (c->road == GD_BY_NUMPY || gd_numpy_is_type((PyTypeObject *)c->like)) made = gd_numpy_make((gd_tensor *)t);
   if (made == t || (made == NULL && PyErr_Occurred() == NULL)) made = gd_enter(GD_OP_function_convert, (PyObject *)c->f, args, 2, NULL);
   Py_DecRef(t);
   return made;
@@ -383,10 +386,10 @@ static PyObject *wrap_managed(call *c, TVMValue *v, PyObject *out) {
   DLManagedTensorVersioned *m = v->v_handle;
   void *made = NULL;
   if (m == NULL) return odd(c, "no tensor");
-  if (m == &c->offer.m) return v->v_handle = NULL, Py_IncRef(c->out), c->out;
+  if (c->offer != NULL && m == &c->offer->m) return v->v_handle = NULL, Py_IncRef(c->out), c->out;
   bool plain = m->version.major == DLPACK_MAJOR && m->flags == 0 && gd_is_plain(&m->dl_tensor);
-  if (plain && out == NULL && c->plan.road == GD_BY_TABLE) {
-    if (c->plan.api->managed_tensor_to_py_object_no_sync(m, &made) == 0 && made != NULL) return v->v_handle = NULL, made;
+  if (plain && out == NULL && c->road == GD_BY_TABLE) {
+    if (c->api->managed_tensor_to_py_object_no_sync(m, &made) == 0 && made != NULL) return v->v_handle = NULL, made;
     PyErr_Clear(); /* Go knows why, or another road */
   }
   if (gd_exchange_api.managed_tensor_to_py_object_no_sync(m, &made) != 0) return NULL;

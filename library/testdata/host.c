@@ -583,14 +583,21 @@ static void test_threads(void)
 int main(int argc, char **argv)
 {
 	setbuf(stdout, NULL);
-	void *so = argc == 2 ? dlopen(argv[1], RTLD_NOW | RTLD_LOCAL) : NULL;
+	void *so = argc >= 2 ? dlopen(argv[1], RTLD_NOW | RTLD_LOCAL) : NULL;
 	if (!so) {
-		printf("%s\n", argc == 2 ? dlerror() : "want one argument: a library");
+		printf("%s\n", argc >= 2 ? dlerror() : "want an argument: a library");
 		return 1;
 	}
 	const GDLibrary *(*open)(void) = (const GDLibrary *(*)(void))dlsym(so, "godlpack_library");
 	library = open();
 	CHECK(library && library == open());
+	if (argc > 2) { /* lose a tensor: whoever watches shall find out */
+		begin(&k, "zeros");
+		put_int(&k, 1);
+		run(&k);
+		memset(&k, 0, sizeof k);
+		return 0;
+	}
 	test_table();
 	test_tensors();
 	test_outputs();
