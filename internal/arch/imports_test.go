@@ -19,7 +19,6 @@ var mayImport = map[string][]string{
 	"exchange":         {"dlpack", "tensor", "internal/cpython", "capsule"},
 	"pyext":            {"dlpack", "tensor", "packed", "kernel", "cuda", "internal/cpython", "capsule", "exchange"},
 	"pyext/core":       {"pyext"},
-	"cmd/godlpack":     {"dlpack", "tensor", "packed", "kernel"},
 	"internal/arch":    {},
 	"examples":         {"dlpack", "tensor", "packed", "kernel", "library", "cuda"}, // and the folders in it
 }
