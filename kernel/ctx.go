@@ -88,12 +88,13 @@ func Zeros[T tensor.Element](ctx *Ctx, shape ...int64) tensor.Mut[T] {
 }
 
 // EmptyOn is Empty on any device.
-func EmptyOn[T tensor.Element](ctx *Ctx, device dlpack.Device, shape ...int64) tensor.DeviceMut[T] {
+func EmptyOn[T tensor.Element](ctx *Ctx, device dlpack.Device, shape ...int64) (v tensor.DeviceMut[T]) {
 	t, err := ctx.output(tensor.DTypeOf[T](), device, shape)
 	if err != nil {
 		panic(thrown{err})
 	}
-	return tensor.Assume[T](t).OnDevice()
+	v.Assume(t)
+	return v
 }
 
 // output makes an output, which the context owns.
