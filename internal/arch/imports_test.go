@@ -20,7 +20,6 @@ var mayImport = map[string][]string{
 	"pyext":            {"builtin", "dlpack", "tensor", "packed", "kernel", "cuda", "internal/cpython", "capsule", "exchange"},
 	"pyext/core":       {"pyext"},
 	"builtin":          {"dlpack", "tensor", "packed", "kernel"},
-	"cmd/godlpack":     {"dlpack", "tensor", "packed", "kernel"},
 	"internal/arch":    {},
 	"examples":         {"dlpack", "tensor", "packed", "kernel", "library", "cuda"}, // and the folders in it
 }
