@@ -78,18 +78,18 @@ func NewList(m Memory, code Code, cells []Cell) (Cell, error) {
 	return Cell{PointerValue(block), code}, nil
 }
 
-// Drop gives back what a cell owns, of a result that nobody will get: its block, its elements, its tensors. Delete is
+// Drop gives back what a cell owns, of a result that nobody will get: its block, its elements, its tensors. Remove is
 // called for each managed tensor.
-func Drop(m Memory, c Cell, drop func(*dlpack.ManagedTensorVersioned)) {
+func Drop(m Memory, c Cell, remove func(*dlpack.ManagedTensorVersioned)) {
 	switch c.Code {
 	case CodeManaged:
 		if p := c.Value.pointer(); p != nil {
-			drop((*dlpack.ManagedTensorVersioned)(p))
+			remove((*dlpack.ManagedTensorVersioned)(p))
 		}
 	case CodeList, CodeTuple:
 		if list, err := c.List(); err == nil {
 			for i := range list.Len() {
-				Drop(m, list.At(i), drop)
+				Drop(m, list.At(i), remove)
 			}
 		}
 		m.Free(c.Value.pointer())

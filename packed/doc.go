@@ -18,7 +18,8 @@
 // allocator the caller names ([Memory]). [Any] is the 16-byte value of tvm-ffi, TVM's younger convention.
 //
 // A code is trusted: a value that says it is a pointer must be one, and what it points to must be what the code says.
-// Only small numbers, which no memory has, are refused. Reading takes no memory but for errors, strings and []byte.
+// Only small numbers, which no memory has, are refused. Reading takes no memory but for errors: strings and bytes are those of
+// the caller.
 //
 // The codes, values and lists have the layout of library/godlpack.h.
 package packed

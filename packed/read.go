@@ -2,13 +2,12 @@ package packed
 
 import (
 	"bytes"
-	"strings"
 	"unsafe"
 
 	"godlpack/dlpack"
 )
 
-// Text returns a copy of the string that c is.
+// Text returns the string that c is, in its own memory: it is good as long as c is (strings.Clone).
 func (c Cell) Text() (string, error) {
 	switch c.Code {
 	case CodeStr:
@@ -16,10 +15,10 @@ func (c Cell) Text() (string, error) {
 		if p == nil {
 			return "", c.dangling("a string")
 		}
-		return strings.Clone(cString((*byte)(p))), nil
+		return cString((*byte)(p)), nil
 	case CodeText:
 		b, err := c.span()
-		return string(b), err
+		return unsafe.String(unsafe.SliceData(b), len(b)), err
 	}
 	return "", c.mismatch("str")
 }

@@ -13,6 +13,7 @@ Importing godlpack imports no framework.
 from ._core import (
     Device,
     DType,
+    Function,
     Tensor,
     __version__,
     asarray,
@@ -23,11 +24,13 @@ from ._core import (
     zeros,
 )
 from ._device import DeviceType
+from ._library import load_module
 
 __all__ = [
     "DType",
     "Device",
     "DeviceType",
+    "Function",
     "Tensor",
     "__version__",
     "asarray",
@@ -35,5 +38,6 @@ __all__ = [
     "from_dlpack",
     "full",
     "get_build_info",
+    "load_module",
     "zeros",
 ]

@@ -1,0 +1,119 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"godlpack/cmd/godlpack/glue"
+	"godlpack/cmd/godlpack/module"
+	"godlpack/cmd/godlpack/source"
+)
+
+var buildCommand = command{
+	name: "build", arguments: "[FOLDER] [-o FOLDER] [-name NAME]", summary: "build the library of a Go package, its description and its type stubs",
+	details: `
+Writes _NAME.so, _NAME.json and _NAME.pyi, and nothing into the sources. NAME is the last part of the package's import
+path. The folder of -o is that of a Python package NAME beside the sources, if there is one, else the sources' own.
+Python reads the library by godlpack.load_module.
+
+`,
+	run: func(flags *flag.FlagSet, arguments []string) error {
+		to := flags.String("o", "", "write into this `FOLDER`")
+		name := flags.String("name", "", "call the library `NAME`")
+		others, err := parse(flags, arguments, 1)
+		if err != nil {
+			return err
+		}
+		return build(append(others, ".")[0], *to, *name)
+	},
+}
+
+// build makes all files before it puts the first one into place.
+func build(folder, to, name string) error {
+	m, err := module.Open(folder)
+	if err != nil {
+		return err
+	}
+	defer m.Close()
+	pkg, err := source.Load(folder, m.Flags...)
+	if err != nil {
+		return err
+	}
+	if name, err = libraryName(pkg, name); err != nil {
+		return err
+	}
+	files, err := compile(m, pkg, name)
+	if err != nil {
+		return err
+	}
+	return install(files, outputFolder(pkg, to, name))
+}
+
+var identifier = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+
+// libraryName is what the author calls the library, else the last part of the import path.
+func libraryName(pkg *source.Package, name string) (string, error) {
+	if name == "" {
+		name = strings.ReplaceAll(path.Base(pkg.Path), "-", "_")
+	}
+	if !identifier.MatchString(name) {
+		return "", fmt.Errorf("%q cannot be the name of a Python module: give one by -name", name)
+	}
+	return name, nil
+}
+
+// outputFolder is where the author wants it, else the Python package beside the sources, else the sources' folder.
+func outputFolder(pkg *source.Package, to, name string) string {
+	if to != "" {
+		return to
+	}
+	folder := filepath.Join(pkg.Folder, name)
+	if _, err := os.Stat(filepath.Join(folder, "__init__.py")); err == nil {
+		return folder
+	}
+	return pkg.Folder
+}
+
+// compile returns the finished files, by name.
+func compile(m *module.Module, pkg *source.Package, name string) (map[string][]byte, error) {
+	text, err := glue.Go(pkg)
+	if err != nil {
+		return nil, err
+	}
+	sidecar, err := glue.Sidecar(name, pkg)
+	if err != nil {
+		return nil, err
+	}
+	built, err := m.Build(module.Library{
+		Folder: pkg.Folder, Main: glue.Main(pkg.Path), Files: map[string][]byte{source.Generated: text},
+	})
+	if err != nil {
+		return nil, err
+	}
+	library, err := os.ReadFile(built)
+	return map[string][]byte{
+		"_" + name + ".so": library, "_" + name + ".json": sidecar, "_" + name + ".pyi": glue.Stubs(pkg),
+	}, err
+}
+
+// install puts files into a folder, each at once: a running Python may have the old library mapped, and keeps it.
+func install(files map[string][]byte, folder string) error {
+	if err := os.MkdirAll(folder, 0o777); err != nil {
+		return err
+	}
+	for name, text := range files {
+		temporary := filepath.Join(folder, fmt.Sprintf(".%s.%d", name, os.Getpid()))
+		if err := os.WriteFile(temporary, text, 0o666); err != nil {
+			return err
+		}
+		if err := os.Rename(temporary, filepath.Join(folder, name)); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,48 @@
+package main
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+
+	"godlpack/cmd/godlpack/glue"
+	"godlpack/cmd/godlpack/module"
+	"godlpack/cmd/godlpack/source"
+)
+
+var generateCommand = command{
+	name: "generate", arguments: "[FOLDER]", summary: "write the glue of a Go package, " + source.Generated + ", into its folder",
+	details: `
+A build does not need it, since it makes its own; it is there to be read, vetted and debugged. Functions marked
+//godlpack:export are taken; what Python cannot pass is an error at its line.
+
+  //godlpack:export [python_name]
+  //godlpack:types T=float32,float64      for which types a generic function is compiled
+  //godlpack:arg NAME [shape=[n,3]] [order=C|F] [device=cpu|cuda|any] [default=VALUE] [convert] [overlap]
+  //godlpack:gil hold                     do not let other Python threads run meanwhile: for microseconds of work
+`,
+	run: func(flags *flag.FlagSet, arguments []string) error {
+		others, err := parse(flags, arguments, 1)
+		if err != nil {
+			return err
+		}
+		return generate(append(others, ".")[0])
+	},
+}
+
+func generate(folder string) error {
+	m, err := module.Open(folder)
+	if err != nil {
+		return err
+	}
+	defer m.Close()
+	pkg, err := source.Load(folder, m.Flags...)
+	if err != nil {
+		return err
+	}
+	text, err := glue.Go(pkg)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(folder, source.Generated), text, 0o644)
+}

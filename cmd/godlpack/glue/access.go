@@ -1,0 +1,100 @@
+package glue
+
+import (
+	"fmt"
+	"go/types"
+
+	"godlpack/cmd/godlpack/source"
+)
+
+// read is the expression that reads argument i.
+func (f *file) read(v source.Value, i int) string {
+	switch v.Form {
+	case source.Int:
+		return fmt.Sprintf("%s.Int[%s](c, %d)", f.kernel(), f.typeText(v.Type), i)
+	case source.Float:
+		return f.readFloat(v, i)
+	case source.Of, source.Mut, source.DeviceOf, source.DeviceMut:
+		return fmt.Sprintf("%s.%s[%s](c, %d)", f.kernel(), views[v.Form], f.typeText(v.Element), i)
+	case source.List:
+		return f.readList(v, i)
+	}
+	return f.as(v, fmt.Sprintf("c.%s(%d)", methods[v.Form], i))
+}
+
+// views and methods are how package kernel calls what reads and returns values of a form.
+var (
+	views = map[source.Form]string{
+		source.Of: "Of", source.Mut: "Mut", source.DeviceOf: "DeviceOf", source.DeviceMut: "DeviceMut",
+	}
+	methods = map[source.Form]string{
+		source.Bool: "Bool", source.String: "String", source.Bytes: "Bytes", source.DType: "DType",
+		source.Device: "Device", source.Callable: "Callable",
+	}
+)
+
+// readFloat reads a float; one of a type parameter is converted, since the parameter may also be a tensor's.
+func (f *file) readFloat(v source.Value, i int) string {
+	if _, param := v.Type.(*types.TypeParam); param {
+		return fmt.Sprintf("%s(%s.Float[float64](c, %d))", f.typeText(v.Type), f.kernel(), i)
+	}
+	return fmt.Sprintf("%s.Float[%s](c, %d)", f.kernel(), f.typeText(v.Type), i)
+}
+
+func (f *file) readList(v source.Value, i int) string {
+	switch v.Items.Form {
+	case source.Bool, source.String:
+		return fmt.Sprintf("c.%ss(%d)", methods[v.Items.Form], i)
+	case source.Of, source.Mut:
+		return fmt.Sprintf("%s.%sList[%s](c, %d)", f.kernel(), views[v.Items.Form], f.typeText(v.Items.Element), i)
+	case source.Int:
+		return fmt.Sprintf("%s.Ints[%s](c, %d)", f.kernel(), f.typeText(v.Items.Type), i)
+	}
+	return fmt.Sprintf("%s.Floats[%s](c, %d)", f.kernel(), f.typeText(v.Items.Type), i)
+}
+
+// as converts an expression of a basic type to the author's own type of it.
+func (f *file) as(v source.Value, expression string) string {
+	if _, own := types.Unalias(v.Type).(*types.Named); own && (v.Form == source.Bool || v.Form == source.String) {
+		return f.typeText(v.Type) + "(" + expression + ")"
+	}
+	return expression
+}
+
+// result is the statement that returns a value of that form.
+func (f *file) result(v source.Value, name string) string {
+	switch v.Form {
+	case source.Bool:
+		return fmt.Sprintf("c.ReturnBool(bool(%s))", name)
+	case source.Int:
+		if v.Type.Underlying().(*types.Basic).Info()&types.IsUnsigned != 0 {
+			return fmt.Sprintf("c.ReturnUint(uint64(%s))", name)
+		}
+		return fmt.Sprintf("c.ReturnInt(int64(%s))", name)
+	case source.Float:
+		return fmt.Sprintf("c.ReturnFloat(float64(%s))", name)
+	case source.String:
+		return fmt.Sprintf("c.ReturnString(string(%s))", name)
+	case source.Of:
+		return fmt.Sprintf("%s.Return(c, %s)", f.kernel(), name)
+	case source.Mut, source.DeviceOf, source.DeviceMut:
+		return fmt.Sprintf("%s.Return%s(c, %s)", f.kernel(), views[v.Form], name)
+	case source.List:
+		return f.resultList(v, name)
+	}
+	return fmt.Sprintf("c.Return%s(%s)", methods[v.Form], name)
+}
+
+func (f *file) resultList(v source.Value, name string) string {
+	switch v.Items.Form {
+	case source.Bool, source.String:
+		return fmt.Sprintf("c.Return%ss(%s)", methods[v.Items.Form], name)
+	case source.Of:
+		return fmt.Sprintf("%s.ReturnList(c, %s)", f.kernel(), name)
+	case source.Mut:
+		return fmt.Sprintf("%s.ReturnMutList(c, %s)", f.kernel(), name)
+	case source.Int:
+		return fmt.Sprintf("%s.ReturnInts(c, %s)", f.kernel(), name)
+	}
+	return fmt.Sprintf("%s.ReturnFloats(c, %s)", f.kernel(), name)
+}

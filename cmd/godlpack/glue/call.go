@@ -1,0 +1,147 @@
+package glue
+
+import (
+	"fmt"
+	"strings"
+
+	"godlpack/cmd/godlpack/source"
+)
+
+// callName is the name of the function that makes the call.
+func callName(fn *source.Func) string { return "godlpack" + strings.ToUpper(fn.Go[:1]) + fn.Go[1:] }
+
+// call writes the function that hands a call's arguments to the author's function.
+func (f *file) call(fn *source.Func) {
+	f.line("")
+	f.line("// %s calls %s with the arguments of a call from outside.", callName(fn), fn.Go)
+	if len(fn.TypeParams) == 0 {
+		f.line("func %s(c *%s.Call) error {", callName(fn), f.kernel())
+		f.body(fn)
+		return
+	}
+	f.dispatch(fn)
+	f.line("")
+	f.line("func %sOf[%s](c *%s.Call) error {", callName(fn), f.typeParams(fn), f.kernel())
+	f.body(fn)
+}
+
+// dispatch writes the switch that chooses an instance by dtypes, which the declaration has limited to these.
+func (f *file) dispatch(fn *source.Func) {
+	f.line("func %s(c *%s.Call) error {", callName(fn), f.kernel())
+	f.line("switch %s {", f.key(fn.TypeParams, func(i int) string { return fmt.Sprintf("c.TypeOf(%d)", fn.TypeParams[i].Arg) }))
+	for _, choice := range choices(fn.TypeParams) {
+		var arguments []string
+		for i, p := range fn.TypeParams {
+			arguments = append(arguments, f.typeText(p.Elements[choice[i]].Go))
+		}
+		f.line("case %s:", f.key(fn.TypeParams, func(i int) string { return f.dtype(fn.TypeParams[i].Elements[choice[i]].DType) }))
+		f.line("return %sOf[%s](c)", callName(fn), strings.Join(arguments, ", "))
+	}
+	f.line("}")
+	f.line(`panic("%s: no instance for the dtypes that its declaration allows")`, fn.Decl.Name)
+	f.line("}")
+}
+
+// key is one dtype, or an array of those of all type parameters.
+func (f *file) key(params []source.TypeParam, dtype func(int) string) string {
+	if len(params) == 1 {
+		return dtype(0)
+	}
+	var parts []string
+	for i := range params {
+		parts = append(parts, strings.TrimPrefix(dtype(i), f.dlpack()+".DType"))
+	}
+	return fmt.Sprintf("[%d]%s.DType{%s}", len(parts), f.dlpack(), strings.Join(parts, ", "))
+}
+
+// choices are all combinations of elements, as their indices.
+func choices(params []source.TypeParam) [][]int {
+	all := [][]int{{}}
+	for _, p := range params {
+		var longer [][]int
+		for _, choice := range all {
+			for i := range p.Elements {
+				longer = append(longer, append(choice[:len(choice):len(choice)], i))
+			}
+		}
+		all = longer
+	}
+	return all
+}
+
+func (f *file) typeParams(fn *source.Func) string {
+	var parts []string
+	for _, p := range fn.TypeParams {
+		parts = append(parts, p.Name+" "+f.typeText(p.Constraint))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// body writes the call itself and what becomes of its results.
+func (f *file) body(fn *source.Func) {
+	var arguments []string
+	if fn.Context {
+		arguments = append(arguments, "c.Ctx()")
+	}
+	for i, v := range fn.Args {
+		if v.Pointer {
+			f.optional(v, i)
+			arguments = append(arguments, fmt.Sprintf("a%d", i))
+		} else {
+			arguments = append(arguments, f.read(v, i))
+		}
+	}
+	var results []string
+	for i := range fn.Results {
+		results = append(results, fmt.Sprintf("r%d", i))
+	}
+	f.invoke(fn, results, fmt.Sprintf("%s%s(%s)", fn.Go, instance(fn), strings.Join(arguments, ", ")))
+	for i, v := range fn.Results {
+		f.give(v, results[i])
+	}
+	if results != nil || !fn.Fails {
+		f.line("return nil")
+	}
+	f.line("}")
+}
+
+// instance names the type arguments, since not each can be inferred.
+func instance(fn *source.Func) string {
+	var names []string
+	for _, p := range fn.TypeParams {
+		names = append(names, p.Name)
+	}
+	if names == nil {
+		return ""
+	}
+	return "[" + strings.Join(names, ", ") + "]"
+}
+
+// invoke writes the call, whose error goes straight back.
+func (f *file) invoke(fn *source.Func, results []string, call string) {
+	switch {
+	case fn.Fails && len(results) == 0:
+		f.line("return %s", call)
+	case fn.Fails:
+		f.line("%s, err := %s\nif err != nil {\nreturn err\n}", strings.Join(results, ", "), call)
+	case len(results) == 0:
+		f.line("%s", call)
+	default:
+		f.line("%s := %s", strings.Join(results, ", "), call)
+	}
+}
+
+// optional writes a pointer that is nil for None.
+func (f *file) optional(v source.Value, i int) {
+	f.line("var a%d *%s", i, f.typeText(v.Type))
+	f.line("if c.Given(%d) {\nv := %s\na%[1]d = &v\n}", i, f.read(v, i))
+}
+
+// give writes how a result goes back.
+func (f *file) give(v source.Value, name string) {
+	if !v.Pointer {
+		f.line("%s", f.result(v, name))
+		return
+	}
+	f.line("if %s != nil {\n%s\n} else {\nc.ReturnNone()\n}", name, f.result(v, "*"+name))
+}

@@ -1,0 +1,114 @@
+package glue
+
+import (
+	"fmt"
+	"strings"
+
+	"godlpack/cmd/godlpack/source"
+	"godlpack/dlpack"
+	"godlpack/kernel"
+)
+
+// kinds has the Go name of each kind.
+var kinds = map[kernel.Kind]string{
+	kernel.KindBool: "Bool", kernel.KindInt: "Int", kernel.KindFloat: "Float", kernel.KindString: "String",
+	kernel.KindBytes: "Bytes", kernel.KindDType: "DType", kernel.KindDevice: "Device", kernel.KindCallable: "Callable",
+	kernel.KindTensor: "Tensor", kernel.KindList: "List",
+}
+
+// register writes the declaration of one function.
+func (f *file) register(fn *source.Func) {
+	f.line("%s.Register(%[1]s.Func{", f.kernel())
+	f.line("Name: %q,", fn.Decl.Name)
+	if fn.Decl.Doc != "" {
+		f.line("Doc: %s,", docText(fn.Decl.Doc))
+	}
+	f.params("Params", fn.Decl.Params, fn.Args)
+	f.params("Results", fn.Decl.Results, fn.Results)
+	if fn.Decl.HoldGIL {
+		f.line("HoldGIL: true,")
+	}
+	f.line("Do: %s,", callName(fn))
+	f.line("})")
+}
+
+// docText is a comment as a string of Go, a line of it on each line.
+func docText(doc string) string {
+	var quoted []string
+	for line := range strings.Lines(doc) {
+		quoted = append(quoted, fmt.Sprintf("%q", line))
+	}
+	return strings.Join(quoted, " +\n")
+}
+
+func (f *file) params(name string, params []kernel.Param, values []source.Value) {
+	if len(params) == 0 {
+		return
+	}
+	f.line("%s: []%s.Param{", name, f.kernel())
+	for i, p := range params {
+		f.line("{%s},", f.param(p, values[i].Default))
+	}
+	f.line("},")
+}
+
+// param writes the fields of one parameter that are not zero.
+func (f *file) param(p kernel.Param, value string) string {
+	var fields []string
+	field := func(given bool, format string, a ...any) {
+		if given {
+			fields = append(fields, fmt.Sprintf(format, a...))
+		}
+	}
+	field(p.Name != "", "Name: %q", p.Name)
+	field(true, "Kind: %s.Kind%s", f.kernel(), kinds[p.Kind])
+	if p.Elem != nil {
+		field(true, "Elem: &%s.Param{%s}", f.kernel(), f.param(*p.Elem, ""))
+	}
+	field(p.Optional, "Optional: true")
+	field(value != "", "Default: %s.DefaultOf(%s)", f.kernel(), value)
+	field(p.Bits != 0, "Bits: %d", p.Bits)
+	field(p.Unsigned, "Unsigned: true")
+	field(p.DTypes != nil, "DTypes: %s", f.dtypes(p.DTypes))
+	field(p.Var != "", "Var: %q", p.Var)
+	field(p.Shape != nil, "Shape: %s", f.shape(p.Shape))
+	field(p.Order != "", "Order: %q", p.Order)
+	field(p.Device != "", "Device: %q", p.Device)
+	field(p.Mutable, "Mutable: true")
+	field(p.Convert, "Convert: true")
+	field(p.MayOverlap, "MayOverlap: true")
+	return strings.Join(fields, ", ")
+}
+
+func (f *file) dtypes(list kernel.DTypes) string {
+	if list == nil {
+		return ""
+	}
+	var texts []string
+	for _, d := range list {
+		texts = append(texts, f.item(d))
+	}
+	return f.kernel() + ".DTypes{" + strings.Join(texts, ", ") + "}"
+}
+
+// dtype writes a DLPack type: by its name in package dlpack, if it has one.
+func (f *file) dtype(d dlpack.DType) string {
+	if d.Lanes != 1 {
+		return fmt.Sprintf("%s.DType{Code: %d, Bits: %d, Lanes: %d}", f.dlpack(), d.Code, d.Bits, d.Lanes)
+	}
+	base, format, _ := strings.Cut(d.String(), "_") // float8_e4m3fn is Float8E4M3FN
+	base = strings.ToUpper(base[:1]) + base[1:]
+	base = strings.NewReplacer("Bfloat", "BFloat", "Uint", "UInt").Replace(base)
+	return f.dlpack() + "." + base + strings.ToUpper(format)
+}
+
+// item is dtype in a list, where `gofmt -s` leaves the type out.
+func (f *file) item(d dlpack.DType) string { return strings.TrimPrefix(f.dtype(d), f.dlpack()+".DType") }
+
+func (f *file) shape(shape []kernel.Extent) string {
+	var texts []string
+	for _, extent := range shape {
+		texts = append(texts, fmt.Sprintf("%q", extent))
+	}
+	return fmt.Sprintf("[]%s.Extent{%s}", f.kernel(), strings.Join(texts, ", "))
+}

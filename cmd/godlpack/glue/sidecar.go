@@ -1,0 +1,35 @@
+package glue
+
+import (
+	"bytes"
+	"encoding/json"
+
+	"godlpack/cmd/godlpack/source"
+	"godlpack/kernel"
+)
+
+// described is a function's declaration with what Python shows of it, so that Python need not work it out.
+type described struct {
+	*kernel.Func
+	Signature string `json:"signature"`
+	Docstring string `json:"docstring"`
+}
+
+// Sidecar returns the JSON file that lies beside a library: its functions, so that Python can offer them before it opens
+// the library.
+func Sidecar(name string, pkg *source.Package) ([]byte, error) {
+	functions := make([]described, len(pkg.Funcs))
+	for i, fn := range pkg.Funcs {
+		functions[i] = described{fn.Decl, fn.Decl.Signature(), fn.Decl.Docstring()}
+	}
+	var text bytes.Buffer
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false) // for people who look into it
+	encoder.SetIndent("", " ")
+	err := encoder.Encode(struct {
+		Version   int         `json:"version"`
+		Name      string      `json:"name"`
+		Functions []described `json:"functions"`
+	}{1, name, functions})
+	return text.Bytes(), err
+}

@@ -1,0 +1,3 @@
+module example.org/all
+
+go 1.26.0

@@ -1,0 +1,61 @@
+package module
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+)
+
+// exports is the linker's version script: of all the symbols of a Go library, the host needs one.
+const exports = "{ global: godlpack_library; local: *; };\n"
+
+// A Library is what Build makes a shared library of.
+type Library struct {
+	Folder string            // of the author's package
+	Main   []byte            // the main package's file
+	Files  map[string][]byte // laid over the folder, by name
+}
+
+// mainFolder is where in the author's folder the main package seems to be: it must lie in the module to import it.
+const mainFolder = "_godlpack"
+
+// Build links the library and returns its path in the scratch folder. Nothing of this machine goes into it: no paths, no
+// time, no build id, so that equal sources give equal bytes.
+func (m *Module) Build(l Library) (string, error) {
+	overlay, err := m.overlay(l)
+	if err != nil {
+		return "", err
+	}
+	script := filepath.Join(m.Scratch, "exports.map")
+	if err := os.WriteFile(script, []byte(exports), 0o644); err != nil {
+		return "", err
+	}
+	library := filepath.Join(m.Scratch, "library.so")
+	arguments := append([]string{"build", "-buildmode=c-shared", "-trimpath", "-buildvcs=false"}, m.Flags...)
+	arguments = append(arguments, "-overlay="+overlay, "-ldflags=-s -w -buildid= '-extldflags=-Wl,--version-script="+script+"'",
+		"-o", library, "./"+mainFolder)
+	_, err = run(l.Folder, arguments...)
+	return library, err
+}
+
+// overlay writes the files that the author does not have, and the list of where they seem to be.
+func (m *Module) overlay(l Library) (string, error) {
+	replace := map[string]string{}
+	files := map[string][]byte{filepath.Join(mainFolder, "main.go"): l.Main}
+	for name, text := range l.Files {
+		files[name] = text
+	}
+	for name, text := range files {
+		real := filepath.Join(m.Scratch, filepath.Base(name))
+		if err := os.WriteFile(real, text, 0o644); err != nil {
+			return "", err
+		}
+		replace[filepath.Join(l.Folder, name)] = real
+	}
+	text, err := json.Marshal(map[string]any{"Replace": replace})
+	if err != nil {
+		return "", err
+	}
+	overlay := filepath.Join(m.Scratch, "overlay.json")
+	return overlay, os.WriteFile(overlay, text, 0o644)
+}

@@ -1,0 +1,37 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"strings"
+
+	"godlpack/cmd/godlpack/module"
+	"godlpack/cmd/godlpack/scaffold"
+)
+
+// oldestGo is what a new project asks for: what the go.mod of godlpack says, as no module may ask for less than those it needs.
+const oldestGo = "1.26.0"
+
+var newCommand = command{
+	name: "new", arguments: "NAME", summary: "make a project, in a folder NAME: Go functions that become a Python package",
+	details: `
+NAME is also that of the Go module and of the Python package: letters, digits and _. What is there is never written over.
+`,
+	run: func(flags *flag.FlagSet, arguments []string) error {
+		others, err := parse(flags, arguments, 1)
+		switch {
+		case err != nil:
+			return err
+		case len(others) == 0:
+			return usageError("new: which NAME?")
+		case !identifier.MatchString(others[0]) || others[0] != strings.ToLower(others[0]):
+			return usageError(fmt.Sprintf("new: %q is not a name for a Python package: want a to z, digits and _", others[0]))
+		}
+		project := scaffold.Project{Name: others[0], Sources: module.Sources(), Go: oldestGo}
+		if err := project.Write("."); err != nil {
+			return err
+		}
+		fmt.Printf("%s is made. Its functions are in %[1]s/ops.go; install it by\n\n  pip install ./%[1]s\n", others[0])
+		return nil
+	},
+}

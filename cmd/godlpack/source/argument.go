@@ -1,0 +1,138 @@
+package source
+
+import (
+	"go/ast"
+	"slices"
+	"strconv"
+	"strings"
+
+	"godlpack/kernel"
+)
+
+// args applies the //godlpack:arg directives to the parameters that they name.
+func (r *reader) args(fn *Func, decl *ast.FuncDecl, marks []directive) {
+	var names []string
+	for i, id := range fields(decl.Type.Params) {
+		if i > 0 || !fn.Context {
+			names = append(names, id.name)
+		}
+	}
+	for _, d := range marks {
+		if d.verb != "arg" {
+			continue
+		}
+		if len(d.words) < 2 {
+			r.add(d.at, "want %s", usage("arg"))
+			continue
+		}
+		i := slices.Index(names, d.words[0].text)
+		if i < 0 || i >= len(fn.Args) {
+			r.add(d.words[0].at, "there is no argument %q%s", d.words[0].text, suggestion(names))
+			continue
+		}
+		for _, w := range d.words[1:] {
+			r.ask(&fn.Decl.Params[i], &fn.Args[i], w)
+		}
+	}
+	r.defaultsLast(fn, decl)
+}
+
+// ask applies one word of an arg directive.
+func (r *reader) ask(p *kernel.Param, v *Value, w word) {
+	name, value, assigned := w.assignment()
+	switch {
+	case v.Form == None: // there is a message already
+	case name == "default" && assigned:
+		r.defaultValue(p, v, value)
+	case !slices.Contains([]string{"shape=", "order=", "device=", "convert", "overlap"}, name+equals(assigned)):
+		r.add(w.at, "%q: want %s", w.text, usage("arg"))
+	case !v.Form.Tensor() && !(v.Form == List && v.Items.Form.Tensor()):
+		r.add(w.at, "%s is for tensors, and this argument is a %s", name, r.typeText(v.Type))
+	case v.Form == List:
+		r.askTensor(p.Elem, *v.Items, name, value)
+	default:
+		r.askTensor(p, *v, name, value)
+	}
+}
+
+func equals(assigned bool) string {
+	if assigned {
+		return "="
+	}
+	return ""
+}
+
+// askTensor applies a word that constrains a tensor.
+func (r *reader) askTensor(p *kernel.Param, v Value, name string, value word) {
+	switch name {
+	case "shape":
+		p.Shape = r.shape(value)
+	case "order":
+		if p.Order = kernel.Order(value.text); value.text != "C" && value.text != "F" {
+			r.add(value.at, "order %q: want C (the last axis is compact) or F (the first)", value.text)
+		}
+	case "device":
+		r.device(p, v, value)
+	case "convert":
+		if p.Convert = true; p.Mutable {
+			r.add(value.at-1, "a tensor that is changed cannot be a converted copy: take a tensor.Of[T], or leave convert out")
+		}
+	case "overlap":
+		p.MayOverlap = true
+	}
+}
+
+func (r *reader) device(p *kernel.Param, v Value, value word) {
+	p.Device = value.text
+	switch {
+	case !slices.Contains([]string{"cpu", "cuda", "any"}, value.text):
+		r.add(value.at, "device %q: want cpu, cuda or any", value.text)
+	case value.text != "cpu" && (v.Form == Of || v.Form == Mut):
+		r.add(value.at, "a tensor.Of or Mut is memory that the host can read: for device=%s take a tensor.DeviceOf or DeviceMut", value.text)
+	}
+}
+
+// shape reads "[n, 3, *, ...]".
+func (r *reader) shape(value word) []kernel.Extent {
+	list, open := strings.CutPrefix(value.text, "[")
+	list, closed := strings.CutSuffix(list, "]")
+	if !open || !closed {
+		r.add(value.at, "shape %q: want [n, 3, *, ...]: numbers, names that agree between arguments, * for any extent, ... for any axes", value.text)
+		return nil
+	}
+	extents := []kernel.Extent{}
+	dots := 0
+	for part := range strings.SplitSeq(list, ",") {
+		part = strings.TrimSpace(part)
+		_, err := strconv.ParseUint(part, 10, 63)
+		switch {
+		case part == "" && strings.TrimSpace(list) == "": // [] is a tensor without axes
+			continue
+		case part == "...":
+			dots++
+		case part != "*" && err != nil && !identifier.MatchString(part):
+			r.add(value.at, "extent %q: want a number, a name, * or ...", part)
+		}
+		extents = append(extents, kernel.Extent(part))
+	}
+	if dots > 1 {
+		r.add(value.at, "shape %q: ... at most once", value.text)
+	}
+	return extents
+}
+
+// defaultsLast refuses an argument that must be given after one that need not be, as Python does.
+func (r *reader) defaultsLast(fn *Func, decl *ast.FuncDecl) {
+	ids := fields(decl.Type.Params)
+	if fn.Context {
+		ids = ids[1:]
+	}
+	earlier := ""
+	for i, p := range fn.Decl.Params {
+		if p.Default != nil {
+			earlier = p.Name
+		} else if earlier != "" {
+			r.add(ids[i].at, "%s has no default and follows %s, which has one: give it one too, or change the order", p.Name, earlier)
+		}
+	}
+}

@@ -1,0 +1,143 @@
+package source
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"godlpack/dlpack"
+	"godlpack/kernel"
+)
+
+// defaultValue reads default=VALUE: a literal of the parameter's type, in Go's spelling or Python's.
+func (r *reader) defaultValue(p *kernel.Param, v *Value, w word) {
+	if v.Pointer && (w.text == "None" || w.text == "nil") {
+		v.Default, p.Default = "nil", kernel.DefaultOf(nil)
+		return
+	}
+	if want := wantOf(*v); want == "" {
+		r.add(w.at, "no default can be written for a %s%s", r.typeText(v.Type), orNone(*v))
+	} else if value, ok := literal(*v, w.text); !ok {
+		r.add(w.at, "default %s: want %s%s", w.text, want, orNone(*v))
+	} else {
+		v.Default, p.Default = fmt.Sprintf("%#v", value), kernel.DefaultOf(value)
+		if n, isInt := value.(int64); isInt {
+			v.Default = fmt.Sprintf("int64(%d)", n)
+		}
+		if f, isFloat := value.(float64); isFloat {
+			v.Default = fmt.Sprintf("float64(%v)", f)
+		}
+	}
+}
+
+func orNone(v Value) string {
+	if v.Pointer {
+		return ", or None"
+	}
+	return ""
+}
+
+// wantOf says what a default of that type looks like, and nothing for types that have none.
+func wantOf(v Value) string {
+	switch v.Form {
+	case Bool:
+		return "True or False"
+	case Int:
+		return fmt.Sprintf("an integer that a %s can hold", v.Type)
+	case Float:
+		return "a finite number"
+	case String, Bytes:
+		return `text, in "" if there is a blank in it`
+	case DType:
+		return "the name of a dtype, such as float32"
+	case Device:
+		return "a device such as cpu or cuda:0"
+	case List:
+		if item := wantOf(*v.Items); item != "" {
+			return "a list such as [1, 2], each " + item
+		}
+	}
+	return ""
+}
+
+// literal reads a default: one of the Go values that kernel.DefaultOf takes.
+func literal(v Value, text string) (value any, ok bool) {
+	switch v.Form {
+	case Bool:
+		return strings.EqualFold(text, "true"), strings.EqualFold(text, "true") || strings.EqualFold(text, "false")
+	case Int:
+		return integer(v, text)
+	case Float:
+		f, err := strconv.ParseFloat(text, 64)
+		return f, err == nil && !math.IsInf(f, 0) && !math.IsNaN(f)
+	case String:
+		return unquote(text)
+	case Bytes:
+		s, ok := unquote(text)
+		return []byte(s), ok
+	case DType:
+		d, err := dlpack.ParseDType(text)
+		return d, err == nil
+	case Device:
+		d, err := dlpack.ParseDevice(text)
+		return d, err == nil
+	}
+	return list(*v.Items, text)
+}
+
+// integer reads a number in the range of the parameter's type; those of a uint64 beyond int64 have no default.
+func integer(v Value, text string) (int64, bool) {
+	n, err := strconv.ParseInt(text, 0, 64)
+	bits, unsigned := intRange(v.Type)
+	if unsigned {
+		_, outside := strconv.ParseUint(text, 0, bits)
+		return n, err == nil && outside == nil
+	}
+	_, outside := strconv.ParseInt(text, 0, bits)
+	return n, err == nil && outside == nil
+}
+
+// unquote returns the text as it is, or what stands in "".
+func unquote(text string) (string, bool) {
+	if !strings.HasPrefix(text, `"`) {
+		return text, text != ""
+	}
+	s, err := strconv.Unquote(text)
+	return s, err == nil
+}
+
+// list reads "[1, 2]".
+func list(item Value, text string) (any, bool) {
+	inner, open := strings.CutPrefix(text, "[")
+	inner, closed := strings.CutSuffix(inner, "]")
+	var words []string
+	if strings.TrimSpace(inner) != "" {
+		words = strings.Split(inner, ",")
+	}
+	var value any
+	ok := false
+	switch item.Form {
+	case Bool:
+		value, ok = literals[bool](item, words)
+	case Int:
+		value, ok = literals[int64](item, words)
+	case Float:
+		value, ok = literals[float64](item, words)
+	case String:
+		value, ok = literals[string](item, words)
+	}
+	return value, ok && open && closed
+}
+
+func literals[T any](item Value, words []string) ([]T, bool) {
+	all := make([]T, len(words))
+	for i, text := range words {
+		value, ok := literal(item, strings.TrimSpace(text))
+		if !ok {
+			return nil, false
+		}
+		all[i] = value.(T)
+	}
+	return all, true
+}

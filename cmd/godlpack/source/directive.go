@@ -1,0 +1,106 @@
+package source
+
+import (
+	"go/ast"
+	"go/token"
+	"strings"
+)
+
+const prefix = "//godlpack:"
+
+// directives are all that a function's comment may hold, with how each is written.
+var directives = []struct{ verb, usage string }{
+	{"export", "//godlpack:export [python_name]"},
+	{"types", "//godlpack:types T=float32,float64"},
+	{"arg", "//godlpack:arg NAME [shape=[n,3]] [order=C|F] [device=cpu|cuda|any] [default=VALUE] [convert] [overlap]"},
+	{"gil", "//godlpack:gil hold"},
+}
+
+// usage returns how a directive is written, or all of them for a verb that there is not.
+func usage(verb string) string {
+	var all []string
+	for _, d := range directives {
+		if d.verb == verb {
+			return d.usage
+		}
+		all = append(all, d.usage)
+	}
+	return strings.Join(all, ", ")
+}
+
+func known(verb string) bool {
+	for _, d := range directives {
+		if d.verb == verb {
+			return true
+		}
+	}
+	return false
+}
+
+// A directive is one //godlpack: line.
+type directive struct {
+	verb  string
+	words []word // what follows the verb
+	at    token.Pos
+}
+
+// A word is one part of a directive, with the place where it begins.
+type word struct {
+	text string
+	at   token.Pos
+}
+
+// assignment splits NAME=VALUE; ok is false where there is no "=".
+func (w word) assignment() (name string, value word, ok bool) {
+	name, text, ok := strings.Cut(w.text, "=")
+	return name, word{text, w.at + token.Pos(len(name)+1)}, ok
+}
+
+// directivesOf returns the //godlpack: lines of a comment.
+func directivesOf(comment *ast.CommentGroup) []directive {
+	if comment == nil {
+		return nil
+	}
+	var found []directive
+	for _, line := range comment.List {
+		if text, ok := strings.CutPrefix(line.Text, prefix); ok {
+			words := split(text, line.Pos()+token.Pos(len(prefix)))
+			d := directive{at: line.Pos()}
+			if len(words) > 0 && !strings.HasPrefix(text, " ") {
+				d.verb, d.words = words[0].text, words[1:]
+			}
+			found = append(found, d)
+		}
+	}
+	return found
+}
+
+// split cuts text at blanks, except inside of [] and of "" with Go's escapes.
+func split(text string, at token.Pos) []word {
+	var words []word
+	start, depth, quoted := -1, 0, false
+	for i := 0; i < len(text); i++ {
+		c := text[i]
+		blank := (c == ' ' || c == '\t') && depth == 0 && !quoted
+		if blank && start >= 0 {
+			words, start = append(words, word{text[start:i], at + token.Pos(start)}), -1
+		}
+		if !blank && start < 0 {
+			start = i
+		}
+		switch {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case c == '[' && !quoted:
+			depth++
+		case c == ']' && !quoted:
+			depth--
+		}
+	}
+	if start >= 0 {
+		words = append(words, word{text[start:], at + token.Pos(start)})
+	}
+	return words
+}

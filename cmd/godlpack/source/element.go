@@ -1,0 +1,102 @@
+package source
+
+import (
+	"go/types"
+	"reflect"
+	"slices"
+
+	"godlpack/dlpack"
+	"godlpack/tensor"
+)
+
+// An Element is a Go type that tensors may have, and DLPack's name for it.
+type Element struct {
+	Go    types.Type
+	DType dlpack.DType
+}
+
+// elements has the DLPack type of each Go type of one lane, by the Go type's name as go/types prints it.
+var elements = map[string]dlpack.DType{
+	"int": dlpack.Int64, "int8": dlpack.Int8, "int16": dlpack.Int16, "int32": dlpack.Int32, "int64": dlpack.Int64,
+	"uint": dlpack.UInt64, "uint8": dlpack.UInt8, "uint16": dlpack.UInt16, "uint32": dlpack.UInt32, "uint64": dlpack.UInt64,
+	"float32": dlpack.Float32, "float64": dlpack.Float64, "complex64": dlpack.Complex64, "complex128": dlpack.Complex128,
+}
+
+func init() {
+	add[tensor.Bool8]()
+	add[tensor.Complex32]()
+	add[tensor.Int128]()
+	add[tensor.UInt128]()
+	add[tensor.Float128]()
+	add[tensor.Float16]()
+	add[tensor.BFloat16]()
+	add[tensor.Float8E3M4]()
+	add[tensor.Float8E4M3]()
+	add[tensor.Float8E4M3B11FNUZ]()
+	add[tensor.Float8E4M3FN]()
+	add[tensor.Float8E4M3FNUZ]()
+	add[tensor.Float8E5M2]()
+	add[tensor.Float8E5M2FNUZ]()
+	add[tensor.Float8E8M0FNU]()
+	add[tensor.Float6E2M3FN]()
+	add[tensor.Float6E3M2FN]()
+	add[tensor.Float4E2M1FN]()
+	add[tensor.Float4E2M1FNx2]()
+}
+
+// add puts a type of package tensor into elements: "godlpack/tensor.Float16".
+func add[T tensor.Element]() {
+	t := reflect.TypeFor[T]()
+	elements[t.PkgPath()+"."+t.Name()] = tensor.DTypeOf[T]()
+}
+
+// elementOf returns what a Go type is as an element; ok is false if it is none.
+func elementOf(t types.Type) (e Element, ok bool) {
+	lanes := uint16(1)
+	lane := types.Unalias(t)
+	if array, isArray := lane.(*types.Array); isArray {
+		lane, lanes = types.Unalias(array.Elem()), uint16(array.Len())
+	}
+	d, ok := elements[types.TypeString(lane, nil)]
+	d.Lanes *= lanes
+	return Element{t, d}, ok
+}
+
+// unique drops what has the dtype of an earlier element; int gives way to int64, whatever their order.
+func unique(all []Element) []Element {
+	var kept []Element
+	for _, e := range all {
+		i := slices.IndexFunc(kept, func(k Element) bool { return k.DType == e.DType })
+		switch {
+		case i < 0:
+			kept = append(kept, e)
+		case kept[i].Go.String() == "int" || kept[i].Go.String() == "uint":
+			kept[i] = e
+		}
+	}
+	return kept
+}
+
+// dtypes lists the DLPack types of elements.
+func dtypes(all []Element) []dlpack.DType {
+	list := make([]dlpack.DType, len(all))
+	for i, e := range all {
+		list[i] = e.DType
+	}
+	return list
+}
+
+// names are elements as the author writes them: "float32, float64 or bfloat16".
+func names(all []Element) string {
+	text := ""
+	for i, e := range all {
+		switch {
+		case i > 0 && i == len(all)-1:
+			text += " or "
+		case i > 0:
+			text += ", "
+		}
+		text += e.DType.String()
+	}
+	return text
+}

@@ -1,0 +1,35 @@
+package source
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+var (
+	identifier = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+	capital    = regexp.MustCompile(`([A-Z]+)([A-Z][a-z])`)
+	hump       = regexp.MustCompile(`([a-z0-9])([A-Z])`)
+)
+
+// keywords are the words that Python keeps for itself, the soft ones aside.
+var keywords = strings.Fields(`False None True and as assert async await break class continue def del elif else except
+	finally for from global if import in is lambda nonlocal not or pass raise return try while with yield`)
+
+// reserved are the keyword arguments that every function with tensors among its results has.
+var reserved = []string{"like", "out"}
+
+// pythonName is a Go name as Python writes it: LogSoftmax is log_softmax, nRows n_rows, lambda lambda_.
+func pythonName(name string) string {
+	name = hump.ReplaceAllString(capital.ReplaceAllString(name, "${1}_${2}"), "${1}_${2}")
+	name = strings.ToLower(name)
+	if slices.Contains(keywords, name) {
+		name += "_"
+	}
+	return name
+}
+
+// isPythonName tells whether Python takes name as that of a function.
+func isPythonName(name string) bool {
+	return identifier.MatchString(name) && !slices.Contains(keywords, name)
+}

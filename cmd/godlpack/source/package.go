@@ -1,0 +1,124 @@
+package source
+
+import (
+	"errors"
+	"go/ast"
+	"go/token"
+	"go/types"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"golang.org/x/tools/go/packages"
+
+	"godlpack/cmd/godlpack/module"
+)
+
+// Generated is the name of the file with the glue, in the author's package.
+const Generated = "zz_godlpack.go"
+
+// A Package is an author's package.
+type Package struct {
+	Path   string // its import path
+	Name   string // in its package clause
+	Folder string
+	Types  *types.Package
+	Funcs  []*Func // by their place in the source
+}
+
+// loaded is what go/packages shall find out. Packages below the author's come as export data, which the build needs too.
+const loaded = packages.NeedName | packages.NeedFiles | packages.NeedCompiledGoFiles | packages.NeedImports |
+	packages.NeedTypes | packages.NeedTypesSizes | packages.NeedSyntax | packages.NeedTypesInfo
+
+// Load reads the package in a folder. The flags are go build's; a glue file that lies there already is not read, since
+// it may be of other functions. The error is Problems, or what the go command says.
+func Load(folder string, flags ...string) (*Package, error) {
+	folder, err := filepath.Abs(folder)
+	if err != nil {
+		return nil, err
+	}
+	config := &packages.Config{Mode: loaded, Dir: folder, BuildFlags: flags, Fset: token.NewFileSet(), Env: environment()}
+	config.Overlay = withoutGlue(folder)
+	list, err := packages.Load(config, ".")
+	if err != nil {
+		return nil, err
+	}
+	if len(list) == 0 { // go/packages then says nothing
+		return nil, module.List(folder, flags...)
+	}
+	if len(list[0].Errors) > 0 {
+		return nil, compileErrors(list)
+	}
+	return read(list[0], folder)
+}
+
+// environment is the caller's, without a workspace: -modfile does not go with one.
+func environment() []string { return append(os.Environ(), "GOWORK=off") }
+
+// withoutGlue replaces a glue file by its package clause.
+func withoutGlue(folder string) map[string][]byte {
+	glue := filepath.Join(folder, Generated)
+	text, err := os.ReadFile(glue)
+	if err != nil {
+		return nil
+	}
+	for line := range strings.Lines(string(text)) {
+		if strings.HasPrefix(line, "package ") {
+			return map[string][]byte{glue: []byte(line)}
+		}
+	}
+	return nil
+}
+
+// compileErrors is what keeps a package from being compiled, in the words of the Go compiler.
+func compileErrors(list []*packages.Package) error {
+	var all []error
+	for _, p := range list {
+		for _, e := range p.Errors {
+			place, _, _ := strings.Cut(e.Pos, ":")
+			if place == "" || place == "-" {
+				all = append(all, errors.New(e.Msg))
+			} else {
+				all = append(all, errors.New(relative(place)+strings.TrimPrefix(e.Pos, place)+": "+e.Msg))
+			}
+		}
+	}
+	return errors.Join(all...)
+}
+
+// read collects the functions of a package that compiles.
+func read(p *packages.Package, folder string) (*Package, error) {
+	r := &reader{reporter: reporter{fset: p.Fset}, info: p.TypesInfo, taken: map[string]token.Position{}}
+	pkg := &Package{Path: p.PkgPath, Name: p.Name, Folder: folder, Types: p.Types}
+	for _, file := range p.Syntax {
+		pkg.Funcs = append(pkg.Funcs, r.file(file)...)
+	}
+	switch {
+	case len(r.found) > 0:
+		return nil, r.found
+	case len(pkg.Funcs) == 0:
+		return nil, errors.New(relative(folder) + ": no function is marked: write //godlpack:export above each that Python shall call")
+	}
+	return pkg, nil
+}
+
+// file reads the functions of one file, and finds directives that belong to none.
+func (r *reader) file(file *ast.File) []*Func {
+	var all []*Func
+	comments := slices.Clone(file.Comments)
+	for _, decl := range file.Decls {
+		if fn, ok := decl.(*ast.FuncDecl); ok {
+			comments = slices.DeleteFunc(comments, func(c *ast.CommentGroup) bool { return c == fn.Doc })
+			if f, ok := r.function(fn); ok {
+				all = append(all, f)
+			}
+		}
+	}
+	for _, c := range comments {
+		for _, d := range directivesOf(c) {
+			r.add(d.at, "this is not in the comment right above a function, so it says nothing")
+		}
+	}
+	return all
+}

@@ -1,0 +1,111 @@
+package source_test
+
+import (
+	"errors"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"godlpack/cmd/godlpack/module"
+	"godlpack/cmd/godlpack/source"
+)
+
+var update = flag.Bool("update", false, "write the errors into testdata, to be read and committed")
+
+// load reads the package in a folder, against the sources of this repository.
+func load(t *testing.T, folder string) (*source.Package, error) {
+	t.Helper()
+	sources, err := filepath.Abs("../../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("GODLPACK_SOURCES", sources)
+	m, err := module.Open(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(m.Close)
+	return source.Load(folder, m.Flags...)
+}
+
+// write makes a package of one file in a module of its own.
+func write(t *testing.T, text string) (folder string) {
+	t.Helper()
+	folder = t.TempDir()
+	for name, text := range map[string]string{"go.mod": "module example.org/ops\n\ngo 1.25\n", "ops.go": text} {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return folder
+}
+
+func TestProblems(t *testing.T) {
+	_, err := load(t, "testdata/errors")
+	var problems source.Problems
+	if !errors.As(err, &problems) {
+		t.Fatalf("want Problems, got %v", err)
+	}
+	got := err.Error() + "\n"
+	const golden = "testdata/errors.golden"
+	if *update {
+		if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != string(want) {
+		t.Errorf("see what changed by `go test -update ./source` and git diff; got:\n%s", got)
+	}
+}
+
+func TestCompileErrors(t *testing.T) {
+	_, err := load(t, write(t, "package ops\n\nfunc F() int { return \"text\" }\n\nvar unused = missing\n"))
+	for _, want := range []string{"ops.go:3:23: ", "ops.go:5:14: undefined: missing"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("want %s, got %v", want, err)
+		}
+	}
+}
+
+func TestSyntaxErrors(t *testing.T) {
+	_, err := load(t, write(t, "package ops\n\nfunc F( {\n"))
+	if err == nil || !strings.Contains(err.Error(), "ops.go:3:") {
+		t.Errorf("want an error in line 3, got %v", err)
+	}
+}
+
+func TestPackageWithoutFunctions(t *testing.T) {
+	_, err := load(t, write(t, "package ops\n"))
+	if err == nil || !strings.Contains(err.Error(), "//godlpack:export") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestFolderWithoutPackage(t *testing.T) {
+	folder := write(t, "package ops\n")
+	if err := os.Remove(filepath.Join(folder, "ops.go")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := load(t, folder); err == nil || !strings.Contains(err.Error(), "no Go files") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// Glue of functions that are gone does not compile any more, and must not be in the way.
+func TestStaleGlueIsNotRead(t *testing.T) {
+	folder := write(t, "package ops\n\n//godlpack:export\nfunc F() {}\n")
+	glue := "package ops\n\nfunc init() { gone() }\n"
+	if err := os.WriteFile(filepath.Join(folder, source.Generated), []byte(glue), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	pkg, err := load(t, folder)
+	if err != nil || len(pkg.Funcs) != 1 || pkg.Funcs[0].Decl.Name != "f" {
+		t.Errorf("got %v, %v", pkg, err)
+	}
+}

