@@ -27,7 +27,7 @@ func Decode(ctx *kernel.Ctx, paths []string, height, width int) (tensor.Mut[uint
 	})
 }
 
-// DecodeBytes is Decode for files that are in memory, each a tensor of bytes.
+// DecodeBytes decodes files that are in memory, each as bytes or as a tensor of them, as decode does those at paths.
 //
 //godlpack:export
 //godlpack:arg files shape=[*] order=C
