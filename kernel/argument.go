@@ -22,31 +22,48 @@ type Real interface{ ~float32 | ~float64 }
 // they read: a mistake of whoever wrote Do. For None, which an optional argument may be, they return the zero value.
 
 // Of returns a tensor to read.
-func Of[T tensor.Element](c *Call, i int) tensor.Of[T] { return view[T](c, i, true, false).Of }
+func Of[T tensor.Element](c *Call, i int) tensor.Of[T] {
+	return tensor.Assume[T](c.readable(i, tensor.DTypeOf[T]())).Of
+}
 
 // Mut returns a tensor to write, which was declared Mutable.
-func Mut[T tensor.Element](c *Call, i int) tensor.Mut[T] { return view[T](c, i, true, true) }
+func Mut[T tensor.Element](c *Call, i int) tensor.Mut[T] {
+	return tensor.Assume[T](c.writable(i, c.readable(i, tensor.DTypeOf[T]())))
+}
 
 // DeviceOf returns a tensor that perhaps only a device can read.
 func DeviceOf[T tensor.Element](c *Call, i int) tensor.DeviceOf[T] {
-	return view[T](c, i, false, false).Of.OnDevice()
+	return tensor.Assume[T](c.typed(i, tensor.DTypeOf[T]())).Of.OnDevice()
 }
 
 // DeviceMut returns a tensor that perhaps only a device can write; it was declared Mutable.
 func DeviceMut[T tensor.Element](c *Call, i int) tensor.DeviceMut[T] {
-	return view[T](c, i, false, true).OnDevice()
+	return tensor.Assume[T](c.writable(i, c.typed(i, tensor.DTypeOf[T]()))).OnDevice()
 }
 
-func view[T tensor.Element](c *Call, i int, host, mutable bool) (v tensor.Mut[T]) {
-	s := &c.fn.plan.params[i]
+// typed returns the record of tensor argument i, after a look at its type.
+func (c *Call) typed(i int, as dlpack.DType) *dlpack.Tensor {
 	t := c.tensor(i)
-	if t == nil {
-		return v
+	if t != nil && t.DType != as {
+		panic(c.misread(i, "a tensor of "+as.String()))
 	}
-	if host && !s.host || mutable && !s.Mutable || t.DType != tensor.DTypeOf[T]() {
-		panic(c.misread(i, v))
+	return t
+}
+
+// readable is typed for memory that the host will read.
+func (c *Call) readable(i int, as dlpack.DType) *dlpack.Tensor {
+	if !c.fn.plan.params[i].host {
+		panic(c.misread(i, "memory of the host"))
 	}
-	return tensor.Assume[T](t)
+	return c.typed(i, as)
+}
+
+// writable returns t, if argument i was declared to be written.
+func (c *Call) writable(i int, t *dlpack.Tensor) *dlpack.Tensor {
+	if !c.fn.plan.params[i].Mutable {
+		panic(c.misread(i, "what may be written"))
+	}
+	return t
 }
 
 // OfList returns a list of tensors to read.
@@ -67,18 +84,18 @@ func MutList[T tensor.Element](c *Call, i int) []tensor.Mut[T] {
 	return views
 }
 
-func elementView[T tensor.Element](c *Call, i, k int, mutable bool) (v tensor.Mut[T]) {
-	s, t := c.fn.plan.params[i].elem, c.element(i, k)
-	if !s.host || mutable && !s.Mutable || t.DType != tensor.DTypeOf[T]() {
-		panic(c.misread(i, v))
+func elementView[T tensor.Element](c *Call, i, k int, mutable bool) tensor.Mut[T] {
+	s, t, as := c.fn.plan.params[i].elem, c.element(i, k), tensor.DTypeOf[T]()
+	if !s.host || mutable && !s.Mutable || t.DType != as {
+		panic(c.misread(i, "a list of tensors of "+as.String()))
 	}
 	return tensor.Assume[T](t)
 }
 
 // misread is what a Do is told that reads an argument as what it is not.
-func (c *Call) misread(i int, as any) string {
+func (c *Call) misread(i int, as string) string {
 	s := &c.fn.plan.params[i]
-	return fmt.Sprintf("kernel: %s was declared as %s, and read as %T", s.Name, s.want, as)
+	return "kernel: " + s.Name + " was declared as " + s.want + ", and read as " + as
 }
 
 // Int returns an int. That it fits in T is the declaration's to say (Param.Bits).
@@ -172,7 +189,7 @@ func (c *Call) Callable(i int) Callable {
 // orZero returns v, or for None the zero value.
 func orZero[T any](c *Call, i int, v T, err error) T {
 	if err != nil && c.Given(i) {
-		panic(c.misread(i, v))
+		panic(c.misread(i, fmt.Sprintf("%T", v)))
 	}
 	return v
 }
@@ -215,12 +232,15 @@ func (c *Call) cell(i int) packed.Cell {
 
 // tensor returns the record that the function sees as argument i, nil for None.
 func (c *Call) tensor(i int) *dlpack.Tensor {
+	if c.converted == nil && i < len(c.args.Values) && c.args.Codes[i] == packed.CodeTensor {
+		return c.args.TensorAt(i) // nearly always
+	}
 	if t := c.conversion(position{i, -1}); t != nil {
 		return t
 	}
 	t, err := c.cell(i).Tensor()
 	if err != nil {
-		panic(c.misread(i, t))
+		panic(c.misread(i, "a tensor"))
 	}
 	return t
 }
@@ -238,7 +258,7 @@ func (c *Call) element(i, k int) *dlpack.Tensor {
 	}
 	t, err := c.elements(i).At(k).Tensor()
 	if err != nil {
-		panic(c.misread(i, t))
+		panic(c.misread(i, "a tensor"))
 	}
 	return t
 }

@@ -263,12 +263,12 @@ func TestMisreading(t *testing.T) {
 		arg   any
 		want  string
 	}{
-		{tensorOf("x", float32s), func(c *kernel.Call) { kernel.Of[float64](c, 0) }, record([]float32{1}), "x was declared as float32[...] on cpu, and read as tensor.Mut[float64]"},
-		{tensorOf("x", float32s), func(c *kernel.Call) { kernel.Mut[float32](c, 0) }, record([]float32{1}), "read as tensor.Mut[float32]"},
-		{anywhere, func(c *kernel.Call) { kernel.Of[float32](c, 0) }, record([]float32{1}), "any device"},
+		{tensorOf("x", float32s), func(c *kernel.Call) { kernel.Of[float64](c, 0) }, record([]float32{1}), "x was declared as float32[...] on cpu, and read as a tensor of float64"},
+		{tensorOf("x", float32s), func(c *kernel.Call) { kernel.Mut[float32](c, 0) }, record([]float32{1}), "read as what may be written"},
+		{anywhere, func(c *kernel.Call) { kernel.Of[float32](c, 0) }, record([]float32{1}), "on any device, and read as memory of the host"},
 		{tensorOf("x", float32s), func(c *kernel.Call) { kernel.Int[int](c, 0) }, record([]float32{1}), "read as int64"},
 		{tensorOf("x", float32s), func(c *kernel.Call) { kernel.OfList[float32](c, 0) }, record([]float32{1}), "read as packed.Args"},
-		{kernel.Param{Name: "x", Kind: kernel.KindInt}, func(c *kernel.Call) { kernel.Of[float32](c, 0) }, 3, "x was declared as int"},
+		{kernel.Param{Name: "x", Kind: kernel.KindInt}, func(c *kernel.Call) { kernel.Of[float32](c, 0) }, 3, "x was declared as int, and read as memory of the host"},
 		{kernel.Param{Name: "x", Kind: kernel.KindInt}, func(c *kernel.Call) { c.Bool(1) }, 3, "index out of range"},
 	} {
 		f := prepare(t, kernel.Func{Params: []kernel.Param{c.param}, Do: func(call *kernel.Call) error {

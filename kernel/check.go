@@ -24,18 +24,30 @@ func (c *Call) check() error {
 		c.vars[i] = dlpack.DType{}
 	}
 	for i := range p.params {
-		if i >= n || c.args.Codes[i] == packed.CodeDefault {
-			if p.params[i].Default == nil {
-				return c.missing(i)
-			}
-			continue // checked when the function was prepared
+		if i < n && c.plainly(&p.params[i], i) {
+			continue
 		}
-		if r := c.checkCell(&p.params[i], c.args.At(i), i); r != nil {
-			return c.refused(i, r)
+		if err := c.checkArgument(i); err != nil {
+			return err
 		}
 	}
 	if p.mutable {
 		return c.checkOverlaps()
+	}
+	return nil
+}
+
+// checkArgument holds argument i against its slot.
+func (c *Call) checkArgument(i int) error {
+	s := &c.fn.plan.params[i]
+	if i >= len(c.args.Values) || c.args.Codes[i] == packed.CodeDefault {
+		if s.Default == nil {
+			return c.missing(i)
+		}
+		return nil // checked when the function was prepared
+	}
+	if r := c.checkCell(s, c.args.At(i), i); r != nil {
+		return c.refused(i, r)
 	}
 	return nil
 }

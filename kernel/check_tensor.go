@@ -18,6 +18,55 @@ type operand struct {
 	slot  *slot
 }
 
+// plainly reports whether argument i is a tensor as nearly all are, and fits: on cpu, checked by the host, of one of the
+// types that the slot names. It says no where checkTensor must look; what it has bound by then, checkTensor binds alike.
+func (c *Call) plainly(s *slot, i int) bool {
+	if !s.plain || c.args.Codes[i] != packed.CodeTensor {
+		return false
+	}
+	t, flags := c.args.TensorAt(i), c.args.FlagsAt(i)
+	if t == nil || flags&s.mask != packed.Checked || t.Device.Type != dlpack.CPU || !slices.Contains(s.DTypes, t.DType) {
+		return false
+	}
+	if s.variable >= 0 && c.bind(s.variable, t.DType) != t.DType {
+		return false
+	}
+	if uintptr(t.Start())&s.unaligned != 0 || s.Order != AnyOrder && !dlpack.IsContiguous(t.Dims(), t.Steps(), s.Order[0]) {
+		return false
+	}
+	return c.shapeFits(s, t.Dims(), i) && (!s.Mutable || s.MayOverlap || apart(t))
+}
+
+// bind returns what a type variable is bound to, which is d if nothing came before.
+func (c *Call) bind(variable int, d dlpack.DType) dlpack.DType {
+	if c.vars[variable].Lanes == 0 {
+		c.vars[variable] = d
+	}
+	return c.vars[variable]
+}
+
+// shapeFits reports whether a shape without "..." fits.
+func (c *Call) shapeFits(s *slot, dims []int64, arg int) bool {
+	if s.anyRank {
+		return true
+	}
+	if s.ellipsis || len(s.before) != len(dims) {
+		return false
+	}
+	for i, a := range s.before {
+		if !c.extentFits(a, dims[i], arg) {
+			return false
+		}
+	}
+	return true
+}
+
+// apart reports whether no two elements of t share memory.
+func apart(t *dlpack.Tensor) bool {
+	dims, steps := t.Dims(), t.Steps()
+	return steps == nil || dlpack.IsContiguous(dims, steps, 'C') || !dlpack.SelfOverlap(dims, steps)
+}
+
 // checkTensor holds a tensor against a slot, from what no conversion can mend to what one can.
 func (c *Call) checkTensor(s *slot, cell packed.Cell, flags dlpack.Flags, at position) *refusal {
 	var t *dlpack.Tensor
@@ -82,11 +131,7 @@ func (c *Call) chooseType(o *operand) (dlpack.DType, *refusal) {
 		d = s.DTypes[0]
 	}
 	if s.variable >= 0 {
-		bound := &c.vars[s.variable]
-		if bound.Lanes == 0 {
-			*bound = d
-		}
-		d = *bound
+		d = c.bind(s.variable, d)
 	}
 	if d == o.DType || s.Convert {
 		return d, nil
@@ -154,8 +199,7 @@ func (o *operand) checkLayout() *refusal {
 	if o.DType.SubByte() && paddedInGo(o.DType) != o.flags.Has(dlpack.SubbytePadded) {
 		return o.refuse(BufferError, ", with lanes "+storageText(o.flags))
 	}
-	if o.slot.Mutable && !o.slot.MayOverlap && o.Steps() != nil && !dlpack.IsContiguous(o.Dims(), o.Steps(), 'C') &&
-		dlpack.SelfOverlap(o.Dims(), o.Steps()) {
+	if o.slot.Mutable && !o.slot.MayOverlap && !apart(o.Tensor) {
 		return o.refuse(ValueError, ", of which elements share memory")
 	}
 	return nil

@@ -36,6 +36,10 @@ type slot struct {
 	ellipsis bool
 	host     bool // the host must reach the memory
 	device   dlpack.DeviceType
+
+	plain     bool         // Call.plainly may look at it
+	mask      dlpack.Flags // the flags that it looks at, of which only Checked may be set
+	unaligned uintptr      // the bits of an address that are 0 for all types
 }
 
 // An axis is a compiled Extent.
@@ -172,7 +176,19 @@ func (p *plan) compileTensor(s *slot) error {
 			return bad("want at most %d type variables", maxVars)
 		}
 	}
+	s.compilePlain()
 	return p.compileShape(s)
+}
+
+func (s *slot) compilePlain() {
+	s.plain, s.mask = s.host && s.device == 0 && len(s.DTypes) > 0, packed.Checked
+	if s.Mutable {
+		s.mask |= dlpack.ReadOnly
+	}
+	for _, d := range s.DTypes {
+		s.plain = s.plain && !d.SubByte()
+		s.unaligned |= uintptr(d.Align() - 1)
+	}
 }
 
 func (s *slot) checkTypes() error {

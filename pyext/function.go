@@ -4,10 +4,12 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unsafe"
 
 	"godlpack/dlpack"
 	"godlpack/exchange"
 	"godlpack/internal/cpython"
+	"godlpack/packed"
 	"godlpack/tensor"
 )
 
@@ -21,6 +23,23 @@ func init() {
 		return o, argumentOf(c, c.Arg(1), err)
 	})
 	cpython.Handle(cpython.OpFunctionLike, tryLike)
+	cpython.Handle(cpython.OpFunctionOut, func(c *cpython.Call) (cpython.Object, error) {
+		args, outs := listAt(c.Arg(0)), listAt(c.Arg(1))
+		want, _, err := c.Arg(2).Int64()
+		if err != nil {
+			return cpython.Object{}, err
+		}
+		if cell := outs.At(0); cell.Code == packed.CodeList {
+			if outs, err = cell.List(); err != nil {
+				return cpython.Object{}, err
+			}
+		}
+		may, err := mayOffer(args, outs, int(want))
+		if err != nil {
+			return cpython.Object{}, dlpack.Wrap(err, callee(c)+"() argument 'out'")
+		}
+		return cpython.Bool(may), nil
+	})
 	cpython.Handle(cpython.OpFunctionConvert, func(c *cpython.Call) (cpython.Object, error) {
 		t, _ := cpython.TensorOf(c.Arg(0))
 		if !exchange.CanMake(c.Arg(1)) { // a producer that takes no tensors back
@@ -152,6 +171,53 @@ func tryLike(c *cpython.Call) (cpython.Object, error) {
 		return made, dlpack.Wrap(err, callee(c)+"() argument 'like'")
 	}
 	return made, nil
+}
+
+// listAt sees the packed values at an address.
+func listAt(address cpython.Object) packed.Args {
+	l := (*packed.List)(address.Pointer())
+	return packed.View(unsafe.Pointer(l.Values), unsafe.Pointer(l.Codes), unsafe.Pointer(l.Flags), int(l.N))
+}
+
+// mayOffer checks what out= names, and reports whether the function may write its output there at once: there is only one,
+// it lies as a new one would, and no argument has a part in its memory.
+func mayOffer(args, outs packed.Args, want int) (bool, error) {
+	if outs.Len() != want {
+		return false, dlpack.Errorf(dlpack.KindValue, "want %d tensors, got %d", want, outs.Len())
+	}
+	for i := range want {
+		if outs.Codes[i] != packed.CodeTensor {
+			return false, dlpack.Errorf(dlpack.KindType, "want a tensor, got %s", outs.Codes[i])
+		}
+		if outs.FlagsAt(i).Has(dlpack.ReadOnly) {
+			return false, dlpack.Errorf(dlpack.KindBuffer, "the tensor is read-only")
+		}
+	}
+	if want != 1 {
+		return false, nil
+	}
+	t, err := outs.At(0).Tensor()
+	if err != nil {
+		return false, err
+	}
+	return dlpack.IsContiguous(t.Dims(), t.Steps(), 'C') && !meets(args, t), nil
+}
+
+// meets reports whether an argument, or one in a list, has a part in t's memory.
+func meets(args packed.Args, t *dlpack.Tensor) bool {
+	for i := range args.Len() {
+		cell := args.At(i)
+		if list, err := cell.List(); err == nil && meets(list, t) {
+			return true
+		}
+		if cell.Code != packed.CodeTensor {
+			continue
+		}
+		if x, err := cell.Tensor(); err == nil && dlpack.Overlap(x, t) {
+			return true
+		}
+	}
+	return false
 }
 
 // fill copies the elements of one tensor into another of the same dtype and shape.

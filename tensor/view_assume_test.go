@@ -37,6 +37,12 @@ func TestAssumeIsViewWithoutTheChecks(t *testing.T) {
 	}
 }
 
+func TestAssumeNothing(t *testing.T) {
+	if v := Assume[float32](nil); v.Len() != 0 || v.NDim() != 0 || v.Pointer() != nil {
+		t.Errorf("got %v elements at %p", v.Len(), v.Pointer())
+	}
+}
+
 func TestAssumeKeepsTheDevice(t *testing.T) {
 	shape := int64(3)
 	record := dlpack.Tensor{Device: dlpack.Device{Type: dlpack.CUDA, ID: 1}, NDim: 1, DType: dlpack.Float32, Shape: &shape}

@@ -291,8 +291,8 @@ def test_unconsumed_capsule(form):
     capsule = gd.zeros(3).__dlpack__(**form)
     del capsule
     after = gd._core._scoreboard()
-    assert after["exports_made"] - before["exports_made"] == 1
-    assert after["exports_deleted"] - before["exports_deleted"] == 1
+    assert after["storages_made"] - before["storages_made"] == 1
+    assert after["storages_freed"] - before["storages_freed"] == 1
 
 
 @forms
@@ -312,10 +312,10 @@ def test_used_capsule_does_not_delete(form):
     """R9, R36"""
     capsule = gd.zeros(3).__dlpack__(**form)
     managed = take(capsule)
-    made = gd._core._scoreboard()["exports_deleted"]
+    made = gd._core._scoreboard()["storages_freed"]
     del capsule
     gc.collect()
-    assert gd._core._scoreboard()["exports_deleted"] == made
+    assert gd._core._scoreboard()["storages_freed"] == made
     delete(managed)
 
 

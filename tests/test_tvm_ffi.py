@@ -109,8 +109,8 @@ def test_function_release(echo):
         echo(gd.zeros(3))
     gc.collect()
     after = gd._core._scoreboard()
-    assert after["exports_made"] - before["exports_made"] == 100
-    assert after["exports_deleted"] - before["exports_deleted"] == 100
+    assert after["storages_made"] - before["storages_made"] == 100
+    assert after["storages_freed"] - before["storages_freed"] == 100
 
 
 def test_function_asks_by_the_table():

@@ -3,10 +3,12 @@ package main
 import (
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"godlpack/cmd/godlpack/glue"
@@ -101,14 +103,15 @@ func compile(m *module.Module, pkg *source.Package, name string) (map[string][]b
 	}, err
 }
 
-// install puts files into a folder, each at once: a running Python may have the old library mapped, and keeps it.
+// install puts files into a folder, each at once: a running Python may have the old library mapped, and keeps it. The
+// library comes last, so that where it is new, all is.
 func install(files map[string][]byte, folder string) error {
 	if err := os.MkdirAll(folder, 0o777); err != nil {
 		return err
 	}
-	for name, text := range files {
+	for _, name := range slices.Sorted(maps.Keys(files)) { // .json, .pyi, .so
 		temporary := filepath.Join(folder, fmt.Sprintf(".%s.%d", name, os.Getpid()))
-		if err := os.WriteFile(temporary, text, 0o666); err != nil {
+		if err := os.WriteFile(temporary, files[name], 0o666); err != nil {
 			return err
 		}
 		if err := os.Rename(temporary, filepath.Join(folder, name)); err != nil {

@@ -29,7 +29,7 @@ typedef struct {
   PyObject *const *objects; /* the arguments, one for each parameter: NULL where none was given */
   PyObject *like;           /* the type of outputs; NULL while no tensor was seen; a borrowed reference */
   gd_plan plan;             /* for it; road 0: Go converts */
-  PyObject *out;            /* borrowed: a tensor, a tuple of them, or NULL */
+  PyObject *out;            /* borrowed: where outputs go, a tensor or a tuple of them; or NULL */
   offer offer;              /* m.deleter is NULL if there is none */
   PyThreadState *thread;    /* the calling one, while it is without the GIL */
   PyObject *class, *value, *trace; /* an exception of Python that was met on the way */
@@ -108,7 +108,7 @@ static const DLTensor *see(call *c, PyObject *x, bool writes, record *r, uint64_
   if (plan->road == GD_BY_TABLE) {
     if (plan->api->dltensor_from_py_object_no_sync == NULL || (writes && !plan->guarded)) return NULL; /* it may be read-only */
     if (plan->api->dltensor_from_py_object_no_sync(x, &r->t) != 0 || !gd_is_plain(&r->t)) return NULL;
-    if (plan->guarded && !gd_torch_says_plain(x, &r->t, writes)) return NULL;
+    if (plan->guarded && !gd_torch_says_plain(x, plan, &r->t, writes)) return NULL;
   } else if (plan->road != GD_BY_NUMPY || !gd_numpy_see(x, &r->t, r->strides, FEW, flags)) {
     return NULL;
   }
@@ -159,20 +159,13 @@ static bool gather_int(call *c, PyObject *x, PyObject *name, TVMValue *value) {
   return PyErr_Format(PyExc_OverflowError, "%U() argument '%U': the int does not fit into 64 bits", c->f->name, name == NULL ? c->f->name : name), false;
 }
 
-/* A text may hold NUL, and lies where Python keeps it. */
-static bool gather_text(call *c, PyObject *x, TVMValue *value) {
-  Py_ssize_t n;
-  const char *data = PyUnicode_AsUTF8AndSize(x, &n);
-  TVMByteArray *text = data == NULL ? NULL : reserve(c, sizeof *text);
-  if (text != NULL) *text = (TVMByteArray){data, (size_t)n};
-  value->v_handle = text;
-  return text != NULL;
-}
-
-static bool gather_bytes(call *c, PyObject *x, TVMValue *value) {
-  char *data;
-  Py_ssize_t n;
-  TVMByteArray *bytes = PyBytes_AsStringAndSize(x, &data, &n) != 0 ? NULL : reserve(c, sizeof *bytes);
+/* Texts, which may hold NUL, and bytes lie where Python keeps them. */
+static bool gather_bytes(call *c, PyObject *x, bool text, TVMValue *value) {
+  Py_ssize_t n = 0;
+  char *data = NULL;
+  if (text) data = (char *)PyUnicode_AsUTF8AndSize(x, &n);
+  else if (PyBytes_AsStringAndSize(x, &data, &n) != 0) return false;
+  TVMByteArray *bytes = data == NULL ? NULL : reserve(c, sizeof *bytes);
   if (bytes != NULL) *bytes = (TVMByteArray){data, (size_t)n};
   value->v_handle = bytes;
   return bytes != NULL;
@@ -192,9 +185,9 @@ static bool gather(call *c, PyObject *x, PyObject *name, bool writes, int depth,
   if (type == &PyBool_Type) return *code = GD_BOOL, v->v_int64 = x == Py_True, true;
   if (flags & Py_TPFLAGS_LONG_SUBCLASS) return *code = GD_INT, gather_int(c, x, name, v);
   if (PyType_IsSubtype(type, &PyFloat_Type)) return *code = GD_FLOAT, v->v_float64 = PyFloat_AsDouble(x), true;
-  if (flags & Py_TPFLAGS_UNICODE_SUBCLASS) return *code = GD_TEXT, gather_text(c, x, v);
+  if (flags & Py_TPFLAGS_UNICODE_SUBCLASS) return *code = GD_TEXT, gather_bytes(c, x, true, v);
   if (flags & (Py_TPFLAGS_LIST_SUBCLASS | Py_TPFLAGS_TUPLE_SUBCLASS)) return *code = GD_LIST, gather_list(c, x, name, writes, depth, v);
-  if (flags & Py_TPFLAGS_BYTES_SUBCLASS) return *code = GD_BYTES, gather_bytes(c, x, v);
+  if (flags & Py_TPFLAGS_BYTES_SUBCLASS) return *code = GD_BYTES, gather_bytes(c, x, false, v);
   if (type == gd_dtype_type) return *code = GD_DTYPE, v->v_type = ((gd_label *)x)->value.dtype, true;
   if (type == gd_device_type) return *code = GD_DEVICE, v->v_device = ((gd_label *)x)->value.device, true;
   if (gd_plan_of(type) == NULL && !(flags & Py_TPFLAGS_TYPE_SUBCLASS) && PyCallable_Check(x)) return *code = GD_CALLABLE, v->v_handle = x, true;
@@ -253,50 +246,24 @@ static bool gather_all(call *c, const GDList *to, record *records) {
 
 /* ---- out= ---- */
 
-/* The addresses from the first byte of a tensor to behind its last. */
-static void reach(const DLTensor *t, uintptr_t *from, uintptr_t *to) {
-  int64_t bits = gd_item_bits(t->dtype, DLPACK_SUBBYTE_PADDED);
-  *from = *to = (uintptr_t)t->data + t->byte_offset;
-  for (int i = 0; i < t->ndim; i++) {
-    if (t->shape[i] == 0) return (void)(*to = *from);
-    *(t->strides[i] < 0 ? from : to) += (uintptr_t)((t->shape[i] - 1) * t->strides[i] * bits / 8);
-  }
-  *to += (uintptr_t)(bits + 7) / 8;
-}
-
-static bool meets(const GDList *l, const DLTensor *t) {
-  uintptr_t from, to, begin, end;
-  reach(t, &from, &to);
-  for (int64_t i = 0; i < l->n; i++) {
-    if (l->codes[i] == GD_LIST && meets(l->values[i].v_handle, t)) return true;
-    if (l->codes[i] != GD_TENSOR) continue;
-    reach(l->values[i].v_handle, &begin, &end);
-    if (begin < to && from < end) return true;
-  }
-  return false;
-}
-
 static void keep_offer(DLManagedTensorVersioned *m) { (void)m; }
 
-/* out=: one tensor offers its memory, unless an argument lies there too, or it has gaps; others are filled at the end. */
+/* out=: Go looks whether it will do, and whether the memory of the one output may be offered: if not, it is filled at the
+   end. */
 static bool take_out(call *c, const GDList *args) {
   TVMValue value;
   int32_t code;
   uint64_t flags;
-  GDList one = {1, &value, &code, &flags};
-  bool several = Py_TYPE(c->out) == &PyTuple_Type;
-  Py_ssize_t n = several ? PyTuple_Size(c->out) : 1;
-  if (n != c->f->outputs)
-    return PyErr_Format(PyExc_ValueError, "%U() argument 'out': want %d tensors, got %zd", c->f->name, c->f->outputs, n), false;
+  GDList out = {1, &value, &code, &flags};
   PyObject *name = hold(c, PyUnicode_InternFromString("out"));
-  for (Py_ssize_t i = 0; name != NULL && i < n; i++) {
-    PyObject *x = several ? PyTuple_GetItem(c->out, i) : c->out;
-    if (!gather(c, x, name, true, 0, &one, 0, NULL)) return false;
-    if (code != GD_TENSOR) return PyErr_Format(PyExc_TypeError, "%U() argument 'out': want a tensor, got %R", c->f->name, Py_TYPE(x)), false;
-    if (flags & DLPACK_READ_ONLY) return PyErr_Format(PyExc_BufferError, "%U() argument 'out': the tensor is read-only", c->f->name), false;
-  }
-  if (name == NULL || n != 1 || meets(args, value.v_handle) || !gd_is_compact(value.v_handle)) return name != NULL;
-  c->offer.m = (DLManagedTensorVersioned){{DLPACK_MAJOR, DLPACK_MINOR}, NULL, keep_offer, flags & DLPACK_SUBBYTE_PADDED, *(DLTensor *)value.v_handle};
+  if (PyType_GetFlags(Py_TYPE(c->out)) & Py_TPFLAGS_LIST_SUBCLASS && (c->out = hold(c, PyList_AsTuple(c->out))) == NULL) return false;
+  if (name == NULL || !gather(c, c->out, name, true, 0, &out, 0, NULL)) return false;
+  PyObject *where[] = {hold(c, PyLong_FromVoidPtr((void *)args)), hold(c, PyLong_FromVoidPtr(&out)), hold(c, PyLong_FromLong(c->f->outputs))};
+  PyObject *offered = where[0] && where[1] && where[2] ? gd_enter(GD_OP_function_out, (PyObject *)c->f, where, 3, NULL) : NULL;
+  if (offered == NULL) return false;
+  if (offered == Py_True)
+    c->offer.m = (DLManagedTensorVersioned){{DLPACK_MAJOR, DLPACK_MINOR}, NULL, keep_offer, flags & DLPACK_SUBBYTE_PADDED, *(DLTensor *)value.v_handle};
+  Py_DecRef(offered);
   return true;
 }
 
@@ -310,13 +277,13 @@ static bool takes(offer *o, const DLTensor *want) {
 /* The output at place i in out=, borrowed; NULL if there is none. */
 static PyObject *wanted(const call *c, int64_t i) {
   if (c->out == NULL || i < 0) return NULL;
-  return Py_TYPE(c->out) != &PyTuple_Type ? c->out : PyTuple_GetItem(c->out, i);
+  return PyType_GetFlags(Py_TYPE(c->out)) & Py_TPFLAGS_TUPLE_SUBCLASS ? PyTuple_GetItem(c->out, i) : c->out;
 }
 
 /* ---- what the library may ask for meanwhile ---- */
 
 static void host_fail(GDContext *host, const char *kind, const char *message, size_t n) {
-  static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+  static GD_OWN pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
   call *c = (call *)host;
   size_t before = strlen(kind = kind == NULL ? "" : kind) + 1;
   char *text = malloc(before + (n = message == NULL ? 0 : n));
@@ -425,15 +392,6 @@ static PyObject *wrap_managed(call *c, TVMValue *v, PyObject *out) {
   return out != NULL ? made : convert(c, made);
 }
 
-/* A tensor that the library only lends: a copy of it. */
-static PyObject *wrap_lent(call *c, const DLTensor *t) {
-  if (t == NULL || !gd_is_plain(t)) return odd(c, "a tensor that is not valid");
-  PyObject *lent = gd_tensor_new(t, 0, NULL);
-  PyObject *copy = lent == NULL ? NULL : gd_enter(GD_OP_tensor_copy, lent, NULL, 0, NULL);
-  if (lent != NULL) Py_DecRef(lent);
-  return convert(c, copy);
-}
-
 static PyObject *wrap_list(call *c, const GDList *l, int code, int64_t place) {
   if (l == NULL || l->n < 0 || (l->n > 0 && (l->values == NULL || l->codes == NULL))) return odd(c, "a list that is not valid");
   PyObject *made = code == GD_LIST ? PyList_New(l->n) : PyTuple_New(l->n);
@@ -457,12 +415,10 @@ static PyObject *wrap(call *c, TVMValue *v, int code, int64_t place) {
     case GD_BOOL: return PyBool_FromLong(v->v_int64 != 0);
     case GD_DTYPE: return gd_dtype_object(v->v_type);
     case GD_DEVICE: return gd_device_object(v->v_device);
-    case GD_STR: return v->v_str == NULL ? odd(c, "no text") : PyUnicode_FromString(v->v_str);
     case GD_TEXT: return b == NULL ? odd(c, "no text") : PyUnicode_FromStringAndSize(b->data, (Py_ssize_t)b->size);
     case GD_BYTES: return b == NULL ? odd(c, "no bytes") : PyBytes_FromStringAndSize(b->data, (Py_ssize_t)b->size);
     case GD_LIST: case GD_TUPLE: return wrap_list(c, v->v_handle, code, place);
     case GD_MANAGED: return fill(c, wanted(c, place), wrap_managed(c, v, wanted(c, place)));
-    case GD_TENSOR: return wrap_lent(c, v->v_handle);
     case GD_ARGUMENT:
       if (v->v_int64 < 0 || v->v_int64 >= c->f->count) return odd(c, "an argument that there is not");
       x = c->objects[v->v_int64] == NULL ? Py_None : c->objects[v->v_int64];
@@ -477,7 +433,7 @@ static void drop(TVMValue v, int code) {
   const GDList *l = v.v_handle;
   bool list = (code == GD_LIST || code == GD_TUPLE) && l != NULL;
   for (int64_t i = 0; list && i < l->n && l->values != NULL && l->codes != NULL; i++) drop(l->values[i], l->codes[i]);
-  if (list || code == GD_STR || code == GD_TEXT || code == GD_BYTES) free(v.v_handle);
+  if (list || code == GD_TEXT || code == GD_BYTES) free(v.v_handle);
 }
 
 /* ---- the call ---- */

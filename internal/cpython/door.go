@@ -56,6 +56,7 @@ const (
 
 	OpFunctionArgument Op = C.GD_OP_function_argument
 	OpFunctionLike     Op = C.GD_OP_function_like
+	OpFunctionOut      Op = C.GD_OP_function_out
 	OpFunctionConvert  Op = C.GD_OP_function_convert
 	OpFunctionFill     Op = C.GD_OP_function_fill
 )
@@ -82,6 +83,7 @@ func godlpackEnter(op C.int, self *C.PyObject, args **C.PyObject, nargs C.Py_ssi
 			result = nil
 		}
 	}()
+	debug.SetPanicOnFault(true)
 	handler := handlers[op]
 	if handler == nil {
 		raise(dlpack.Errorf(dlpack.KindRuntime, "godlpack: operation %d has no function", int(op)))
@@ -117,6 +119,7 @@ func godlpackGetBuffer(self *C.PyObject, view *C.Py_buffer, flags C.int) (rc C.i
 			rc = -1
 		}
 	}()
+	debug.SetPanicOnFault(true)
 	view.obj = nil
 	if err := fillBuffer(Tensor{(*C.gd_tensor)(unsafe.Pointer(self))}, view, flags); err != nil {
 		raise(err)

@@ -3,8 +3,8 @@
 
 #include "core.h"
 
-static PyTypeObject *function_type;
-static PyObject *str_module, *str_doc;
+static GD_KEPT PyTypeObject *function_type;
+static GD_KEPT PyObject *str_module, *str_doc;
 
 /* gd_function_make is _function: it makes the Function that the arguments describe, and opens nothing.
    C because: (b), a function outlives any Go runtime.

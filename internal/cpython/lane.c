@@ -4,10 +4,10 @@
 
 #include "core.h"
 
-static PyObject *str_requires_grad, *str_is_conj, *str_is_neg;
-static PyObject *str_dlpack, *str_dtype;
-static PyObject *no_arguments, *versioned_keyword; /* __dlpack__(max_version=(1, 3)) */
-static PyObject *str_stream, *str_max_version, *str_dl_device, *str_copy;
+static GD_KEPT PyObject *str_requires_grad, *str_is_conj, *str_is_neg;
+static GD_KEPT PyObject *str_dlpack, *str_dtype;
+static GD_KEPT PyObject *no_arguments, *versioned_keyword; /* __dlpack__(max_version=(1, 3)) */
+static GD_KEPT PyObject *str_stream, *str_max_version, *str_dl_device, *str_copy;
 
 /* gd_lane_exec interns the names that the lanes look up.
    C because: (c).
@@ -33,21 +33,37 @@ int gd_lane_exec(void) {
 /* ---- plans, by exact type (R63) ---- */
 
 /* A type that collides with another takes its place; Go plans the other again when it comes back. */
-static gd_plan plans[GD_PLANS];
+static GD_OWN gd_plan own_plans[GD_PLANS];
+static GD_KEPT gd_plan *plans = own_plans;
 
 static gd_plan *plan_slot(const PyTypeObject *type) { return &plans[((uintptr_t)type >> 4) * 0x9E3779B97F4A7C15u >> 58]; }
+
+/* Finds a type's own requires_grad, as attribute lookup would for every object: a data descriptor, which no object's own
+   attribute can hide, on a type that looks attributes up in the common way. */
+static void find_grad(gd_plan *p) {
+  p->grad = PyObject_GetAttr((PyObject *)p->type, str_requires_grad);
+  if (p->grad == NULL) return PyErr_Clear();
+  PyTypeObject *kind = Py_TYPE(p->grad);
+  p->get_grad = (descrgetfunc)PyType_GetSlot(kind, Py_tp_descr_get);
+  bool data = p->get_grad != NULL && PyType_GetSlot(kind, Py_tp_descr_set) != NULL;
+  if (data && PyType_GetSlot(p->type, Py_tp_getattro) == (void *)PyObject_GenericGetAttr) return;
+  Py_DecRef(p->grad);
+  p->grad = NULL;
+}
 
 /* gd_plan_set writes down what Go decided about a type.
    C because: (c).
    GIL: held.
-   Owns: keeps a reference to the type; its table lives for ever (R52).
+   Owns: keeps a reference to the type, and to its requires_grad; its table lives for ever (R52).
    Threads: any with the GIL. */
 void gd_plan_set(gd_plan plan) {
   gd_plan *p = plan_slot(plan.type);
-  PyTypeObject *old = p->type;
+  PyObject *old = (PyObject *)p->type, *old_grad = p->grad;
   Py_IncRef((PyObject *)plan.type);
   *p = plan;
-  if (old != NULL) Py_DecRef((PyObject *)old);
+  if (plan.guarded) find_grad(p);
+  if (old != NULL) Py_DecRef(old);
+  if (old_grad != NULL) Py_DecRef(old_grad);
 }
 
 /* gd_plan_type is the type of plan i, if there is one.
@@ -97,8 +113,9 @@ bool gd_is_compact(const DLTensor *t) {
    GIL: held.
    Owns: nothing passes; false with or without an exception set if Go must look.
    Threads: any with the GIL. */
-bool gd_torch_says_plain(PyObject *x, const DLTensor *t, bool no_grad) {
-  PyObject *grad = no_grad ? PyObject_GetAttr(x, str_requires_grad) : NULL;
+bool gd_torch_says_plain(PyObject *x, const gd_plan *plan, const DLTensor *t, bool no_grad) {
+  PyObject *grad = NULL;
+  if (no_grad) grad = plan->grad != NULL ? plan->get_grad(plan->grad, x, (PyObject *)plan->type) : PyObject_GetAttr(x, str_requires_grad);
   if (grad != NULL) Py_DecRef(grad);
   if (no_grad && grad != Py_False) return false;
   if (t->dtype.code == kDLComplex) return answers_false(x, str_is_conj) && answers_false(x, str_is_neg);
@@ -110,7 +127,7 @@ static PyObject *take_by_table(PyObject *x, const gd_plan *plan) {
   DLManagedTensorVersioned *m = NULL;
   if (plan->api->managed_tensor_from_py_object_no_sync(x, &m) != 0 || m == NULL) return NULL;
   if (m->version.major == DLPACK_MAJOR) {
-    bool plain = gd_is_plain(&m->dl_tensor) && (!plan->guarded || gd_torch_says_plain(x, &m->dl_tensor, true));
+    bool plain = gd_is_plain(&m->dl_tensor) && (!plan->guarded || gd_torch_says_plain(x, plan, &m->dl_tensor, true));
     PyObject *tensor = plain ? gd_adopt(m, m->flags) : NULL;
     if (tensor != NULL) return tensor;
   }

@@ -9,8 +9,6 @@
 
 #include "core.h"
 
-void *gd_open_copy(const char *path, char *why, size_t n) __attribute__((weak));
-
 struct gd_library {
   gd_library *next;
   const GDLibrary *opened; /* NULL until it is */
@@ -23,8 +21,8 @@ struct gd_library {
   char path[];
 };
 
-static gd_library *libraries;
-static pthread_mutex_t opening = PTHREAD_MUTEX_INITIALIZER;
+static GD_KEPT gd_library *libraries;
+static GD_OWN pthread_mutex_t opening = PTHREAD_MUTEX_INITIALIZER;
 
 static void after_fork(void) {
   pthread_mutex_init(&opening, NULL);
@@ -72,7 +70,7 @@ static const GDLibrary *open_file(const gd_library *l, char *why, size_t n) {
   void *handle = NULL;
   why[0] = 0;
   if (!l->inherited) handle = dlopen(l->path, RTLD_NOW | RTLD_LOCAL);
-  else if (gd_open_copy != NULL) handle = gd_open_copy(l->path, why, n);
+  else handle = gd_open_copy(l->path, why, n);
   const GDLibrary *(*get)(void) = handle == NULL ? NULL : (const GDLibrary *(*)(void))dlsym(handle, "godlpack_library");
   const GDLibrary *table = get == NULL ? NULL : get();
   const char *reason = get == NULL ? dlerror() : "godlpack_library() gave no table";

@@ -70,6 +70,13 @@ func Bool(v bool) Object {
 // Threads: any with the GIL.
 func (o Object) Index() (Object, error) { return raisedIfNil(C.PyNumber_Index(o.p)) }
 
+// Pointer reads the address that C passes as an int.
+//
+// GIL: held.
+// Owns: nothing passes.
+// Threads: any with the GIL.
+func (o Object) Pointer() unsafe.Pointer { return C.PyLong_AsVoidPtr(o.p) }
+
 // Int64 reads a whole number (int, or anything with __index__). fits is false if it is beyond 64 bits; v is the nearest
 // number that is not, then.
 //

@@ -76,7 +76,7 @@
   M(module, from_dlpack) M(module, adopt) M(module, make_dtype) M(module, make_device) M(module, numpy_dtype) \
   M(tensor, to) M(tensor, dlpack) M(tensor, repr) M(tensor, subscript) M(tensor, iter) M(tensor, transpose) M(tensor, array_interface) \
   M(dtype, new) M(dtype, compare) M(device, new) M(device, compare) \
-  M(function, argument) M(function, like) M(function, convert) M(function, fill)
+  M(function, argument) M(function, like) M(function, out) M(function, convert) M(function, fill)
 
 #define GD_OP_NAME(owner, name, ...) GD_OP_##owner##_##name,
 enum gd_op {

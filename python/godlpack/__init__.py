@@ -10,6 +10,8 @@
 Importing godlpack imports no framework.
 """
 
+from typing import TYPE_CHECKING, Any
+
 from ._core import (
     Device,
     DType,
@@ -26,7 +28,12 @@ from ._core import (
 from ._device import DeviceType
 from ._library import load_module
 
+if TYPE_CHECKING:
+    from ._inline import load, load_inline
+    from ._tool import BuildError
+
 __all__ = [
+    "BuildError",
     "DType",
     "Device",
     "DeviceType",
@@ -38,6 +45,22 @@ __all__ = [
     "from_dlpack",
     "full",
     "get_build_info",
+    "load",
+    "load_inline",
     "load_module",
     "zeros",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """What builds Go sources comes along when it is first asked for: it needs half as much again as all the rest."""
+    if name not in ("BuildError", "load", "load_inline"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from . import _inline
+
+    globals()[name] = getattr(_inline, name)
+    return globals()[name]
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -15,7 +15,7 @@ from hatchling.plugin import hookimpl
 from ._tool import TOOL, BuildError, environment, require_go
 
 
-class GodlpackHook(BuildHookInterface):
+class GodlpackHook(BuildHookInterface[Any]):
     PLUGIN_NAME = "godlpack"
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
@@ -53,5 +53,5 @@ class GodlpackHook(BuildHookInterface):
 
 
 @hookimpl
-def hatch_register_build_hook() -> type[BuildHookInterface]:
+def hatch_register_build_hook() -> type[BuildHookInterface[Any]]:
     return GodlpackHook

@@ -6,6 +6,7 @@ import ast
 import inspect
 import json
 import os
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
@@ -22,6 +23,7 @@ def load_module(path: str | os.PathLike[str], *, package: str | None = None) -> 
     path: the library, a shared object that exports godlpack_library(). Where a sidecar of the same name that ends in
     .json lies beside it, the library itself is opened at the first call only; until then no Go runs for it. package: the
     name of the module that the functions say they are from, and by which they are pickled; the library's own if None.
+    Statements of that module can then import from the library: `from ._fastops import *` for _fastops.so.
 
     Raises OSError if there is no such file, ImportError if it is no library of godlpack or of another version,
     ValueError for a sidecar that is none. A call raises RuntimeError if the library is not the one that its sidecar
@@ -37,6 +39,8 @@ def load_module(path: str | os.PathLike[str], *, package: str | None = None) -> 
         function = make(library, index, declaration, name, check)
         setattr(module, function.__name__, function)
     vars(module).update(__file__=str(library), __all__=[declaration["name"] for declaration in declared])
+    if package:
+        sys.modules[f"{package}.{library.stem}"] = module
     return module
 
 
@@ -47,7 +51,9 @@ def read_sidecar(sidecar: Path) -> list[dict[str, Any]]:
     except (ValueError, KeyError, TypeError) as error:
         raise ValueError(f"{sidecar} does not describe a library: {error!r}") from error
     if version != SIDECAR_VERSION:
-        raise ImportError(f"{sidecar} has version {version}, this godlpack knows version {SIDECAR_VERSION}: build it again")
+        raise ImportError(
+            f"{sidecar} has version {version}, this godlpack knows version {SIDECAR_VERSION}: build it again"
+        )
     return list(functions)
 
 
@@ -77,9 +83,7 @@ def essence(declaration: dict[str, Any]) -> tuple[Any, ...]:
 
 def parameters(declaration: dict[str, Any]) -> list[tuple[str, bool]]:
     """Each parameter's name, and whether tensors passed for it are written."""
-    return [
-        (p["name"], bool(p.get("mutable") or (p.get("elem") or {}).get("mutable"))) for p in declaration["params"]
-    ]
+    return [(p["name"], bool(p.get("mutable") or (p.get("elem") or {}).get("mutable"))) for p in declaration["params"]]
 
 
 def outputs(declaration: dict[str, Any]) -> int:

@@ -42,9 +42,13 @@ def find_go(*, beside_python: bool = True) -> str | None:
 
 def go_version(go: str) -> tuple[int, ...]:
     """(1, 26) of "go1.26.8"; () of what does not answer like a go command."""
-    done = subprocess.run([go, "env", "GOVERSION"], capture_output=True, text=True)
-    match = re.match(r"go(\d+)\.(\d+)", done.stdout)
+    match = re.match(r"go(\d+)\.(\d+)", go_release(go))
     return tuple(map(int, match.groups())) if match else ()
+
+
+def go_release(go: str) -> str:
+    """What a go command says that it is: "go1.26.8"."""
+    return subprocess.run([go, "env", "GOVERSION"], capture_output=True, text=True).stdout.strip()
 
 
 def environment(go: str | None) -> dict[str, str]:

@@ -16,7 +16,6 @@ package where there is none. Options, with their defaults for a project called "
 
 from __future__ import annotations
 
-import os
 import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,6 +24,7 @@ from ._tool import GO_REQUIREMENT, find_go
 
 if TYPE_CHECKING:
     from hatchling.builders.plugin.interface import BuilderInterface
+    from hatchling.builders.wheel import WheelBuilder
 
 Settings = dict[str, Any] | None
 
@@ -44,7 +44,7 @@ get_requires_for_build_editable = get_requires_for_build_wheel
 def build_sdist(sdist_directory: str, config_settings: Settings = None) -> str:
     from hatchling.builders.sdist import SdistBuilder
 
-    return build(SdistBuilder(os.getcwd()), sdist_directory, "standard")
+    return build(SdistBuilder(str(Path.cwd())), sdist_directory, "standard")
 
 
 def build_wheel(wheel_directory: str, config_settings: Settings = None, metadata_directory: str | None = None) -> str:
@@ -70,16 +70,17 @@ def prepare_metadata_for_build_wheel(metadata_directory: str, config_settings: S
 prepare_metadata_for_build_editable = prepare_metadata_for_build_wheel
 
 
-def wheel_builder() -> BuilderInterface:
+def wheel_builder() -> WheelBuilder:
     """hatchling's builder of wheels for the project here, with our hook turned on."""
     from hatchling.builders.wheel import WheelBuilder
 
-    root = os.getcwd()
-    config = tomllib.loads(Path(root, "pyproject.toml").read_text(encoding="utf-8"))
+    root = Path.cwd()
+    config = tomllib.loads(root.joinpath("pyproject.toml").read_text(encoding="utf-8"))
     hatch = config.setdefault("tool", {}).setdefault("hatch", {}).setdefault("build", {})
     hatch.setdefault("hooks", {})["godlpack"] = config["tool"].get("godlpack", {})
-    return WheelBuilder(root, config=config)
+    hatch.setdefault("dev-mode-dirs", ["."])  # else an editable install needs one more package
+    return WheelBuilder(str(root), config=config)
 
 
-def build(builder: BuilderInterface, directory: str, version: str) -> str:
-    return os.path.basename(next(builder.build(directory=directory, versions=[version])))
+def build(builder: BuilderInterface[Any, Any], directory: str, version: str) -> str:
+    return Path(next(builder.build(directory=directory, versions=[version]))).name

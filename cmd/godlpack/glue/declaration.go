@@ -103,7 +103,9 @@ func (f *file) dtype(d dlpack.DType) string {
 }
 
 // item is dtype in a list, where `gofmt -s` leaves the type out.
-func (f *file) item(d dlpack.DType) string { return strings.TrimPrefix(f.dtype(d), f.dlpack()+".DType") }
+func (f *file) item(d dlpack.DType) string {
+	return strings.TrimPrefix(f.dtype(d), f.dlpack()+".DType")
+}
 
 func (f *file) shape(shape []kernel.Extent) string {
 	var texts []string

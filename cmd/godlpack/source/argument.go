@@ -46,7 +46,7 @@ func (r *reader) ask(p *kernel.Param, v *Value, w word) {
 		r.defaultValue(p, v, value)
 	case !slices.Contains([]string{"shape=", "order=", "device=", "convert", "overlap"}, name+equals(assigned)):
 		r.add(w.at, "%q: want %s", w.text, usage("arg"))
-	case !v.Form.Tensor() && !(v.Form == List && v.Items.Form.Tensor()):
+	case !v.holdsTensor():
 		r.add(w.at, "%s is for tensors, and this argument is a %s", name, r.typeText(v.Type))
 	case v.Form == List:
 		r.askTensor(p.Elem, *v.Items, name, value)

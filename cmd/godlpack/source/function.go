@@ -207,11 +207,11 @@ func (r *reader) results(fn *Func, decl *ast.FuncDecl, signature *types.Signatur
 			r.add(id.at, "a value of type %s cannot go to Python: %s", r.typeText(t), hint(t, "return"))
 		default:
 			p := r.param(fn, v, id)
-			p.Mutable, p.Device = false, ""
+			p.Mutable = false
 			fn.Results, fn.Decl.Results = append(fn.Results, v), append(fn.Decl.Results, p)
 		}
 	}
-	if slices.ContainsFunc(fn.Results, func(v Value) bool { return v.Form.Tensor() }) {
+	if slices.ContainsFunc(fn.Results, Value.holdsTensor) {
 		r.refuseReserved(fn, decl)
 	}
 }

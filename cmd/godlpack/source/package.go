@@ -48,7 +48,7 @@ func Load(folder string, flags ...string) (*Package, error) {
 		return nil, module.List(folder, flags...)
 	}
 	if len(list[0].Errors) > 0 {
-		return nil, compileErrors(list)
+		return nil, compileErrors(list[0], folder)
 	}
 	return read(list[0], folder)
 }
@@ -71,20 +71,41 @@ func withoutGlue(folder string) map[string][]byte {
 	return nil
 }
 
-// compileErrors is what keeps a package from being compiled, in the words of the Go compiler.
-func compileErrors(list []*packages.Package) error {
+// compileErrors is what keeps a package from being compiled, in the words of the Go compiler where it got as far as that,
+// else in those of the go command.
+func compileErrors(p *packages.Package, folder string) error {
 	var all []error
-	for _, p := range list {
-		for _, e := range p.Errors {
-			place, _, _ := strings.Cut(e.Pos, ":")
-			if place == "" || place == "-" {
-				all = append(all, errors.New(e.Msg))
-			} else {
-				all = append(all, errors.New(relative(place)+strings.TrimPrefix(e.Pos, place)+": "+e.Msg))
-			}
+	for _, e := range p.Errors {
+		if compiler := compilerLines(e.Msg, folder); compiler != nil {
+			return errors.New(strings.Join(compiler, "\n"))
+		}
+		place, _, _ := strings.Cut(e.Pos, ":")
+		if place == "" || place == "-" {
+			all = append(all, errors.New(e.Msg))
+		} else {
+			all = append(all, errors.New(relative(place)+strings.TrimPrefix(e.Pos, place)+": "+e.Msg))
 		}
 	}
 	return errors.Join(all...)
+}
+
+// compilerLines are the lines of what the compiler wrote of packages, each under its "# path"; nil if this is not that.
+// The compiler names files as seen from the folder, and people work in another.
+func compilerLines(text, folder string) []string {
+	if !strings.HasPrefix(text, "# ") {
+		return nil
+	}
+	var lines []string
+	for line := range strings.SplitSeq(strings.TrimSpace(text), "\n") {
+		file, rest, ok := strings.Cut(line, ":")
+		if ok && strings.HasSuffix(file, ".go") && strings.HasPrefix(file, ".") {
+			line = relative(filepath.Join(folder, file)) + ":" + rest
+		}
+		if !strings.HasPrefix(line, "# ") {
+			lines = append(lines, line)
+		}
+	}
+	return lines
 }
 
 // read collects the functions of a package that compiles.

@@ -48,6 +48,9 @@ type Value struct {
 	Default string     // as a Go expression, and "" where an argument must be given
 }
 
+// holdsTensor tells whether it is a tensor, or a list of some.
+func (v Value) holdsTensor() bool { return v.Form.Tensor() || v.Form == List && v.Items.Form.Tensor() }
+
 // named are the types of godlpack's own packages that can cross.
 var named = map[string]Form{
 	"godlpack/tensor.Of": Of, "godlpack/tensor.Mut": Mut,

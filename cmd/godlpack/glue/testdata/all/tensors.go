@@ -6,7 +6,9 @@ import (
 )
 
 // Number is a constraint of the author's own.
-type Number interface{ ~float32 | ~float64 | int | int64 }
+type Number interface {
+	~float32 | ~float64 | int | int64
+}
 
 // Tensors takes each kind of view.
 //
