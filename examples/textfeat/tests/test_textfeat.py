@@ -32,7 +32,9 @@ LANGUAGES = [
 ]
 
 
-ENGLISH = sorted({text for o in vars(np).values() if isinstance(text := getattr(o, "__doc__", None), str)}, key=len)[-200:]
+ENGLISH = sorted({text for o in vars(np).values() if isinstance(text := getattr(o, "__doc__", None), str)}, key=len)[
+    -200:
+]
 
 
 def assert_equal(texts, **options):
@@ -99,7 +101,7 @@ def test_any_text(texts, analyzer_and_range):
 
 def test_a_sparse_tensor():
     indptr, indices, values = textfeat.hash_ngrams(ENGLISH, 1000, like=torch.Tensor)
-    rows = torch.sparse_csr_tensor(indptr, indices, values, (len(ENGLISH), 1000))
+    rows = torch.sparse_csr_tensor(indptr, indices, values, (len(ENGLISH), 1000), check_invariants=True)
     weights = torch.rand(1000, 3)
     torch.testing.assert_close(rows @ weights, rows.to_dense() @ weights)
     torch.testing.assert_close(rows.to_dense().norm(dim=1), torch.ones(len(ENGLISH)))
@@ -136,5 +138,5 @@ def test_bad_texts():
 def test_it_is_a_function_like_others():
     parameters = inspect.signature(textfeat.hash_ngrams).parameters
     assert list(parameters)[:4] == ["texts", "n_features", "analyzer", "ngram_range"]
-    assert parameters["n_features"].default == 2**20 and parameters["ngram_range"].default == [1, 1]
+    assert parameters["n_features"].default == 2**20 and parameters["ngram_range"].default == (1, 1)
     assert "HashingVectorizer" in textfeat.hash_ngrams.__doc__
