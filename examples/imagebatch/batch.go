@@ -59,7 +59,7 @@ func (b batch) decode(ctx *kernel.Ctx, n int, read func(i int) ([]byte, string, 
 	var failed failure
 	kernel.Parallel(ctx, n, func(lo, hi int) {
 		var w workspace
-		for i := lo; i < hi && failed.before(i); i++ {
+		for i := lo; i < hi && failed.before(i) && ctx.Err() == nil; i++ { // a piece may be of many files
 			data, name, err := read(i)
 			if err == nil {
 				err = b.picture(&w, data, pixels[i*size:(i+1)*size])
@@ -69,6 +69,9 @@ func (b batch) decode(ctx *kernel.Ctx, n int, read func(i int) ([]byte, string, 
 			}
 		}
 	})
+	if err := ctx.Err(); err != nil {
+		return out, err
+	}
 	return out, failed.err()
 }
 

@@ -36,10 +36,13 @@ func HashNgrams(ctx *kernel.Ctx, texts []string, nFeatures int, analyzer string,
 	rows := make([]row, len(texts))
 	kernel.Parallel(ctx, len(texts), func(lo, hi int) {
 		c := counter{options: &o}
-		for i := lo; i < hi; i++ {
+		for i := lo; i < hi && ctx.Err() == nil; i++ {
 			rows[i] = c.count(texts[i])
 		}
 	})
+	if err = ctx.Err(); err != nil {
+		return
+	}
 	return pack(ctx, rows)
 }
 

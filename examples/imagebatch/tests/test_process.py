@@ -33,7 +33,7 @@ def files(tmp_path):
 
 def run(*arguments) -> str:
     command = [sys.executable, "-P", "-X", "faulthandler", *map(str, arguments)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout.strip()
 
