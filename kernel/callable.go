@@ -134,8 +134,14 @@ func objectOf(c *Call, cell packed.Cell) (any, error) {
 	case packed.CodeList, packed.CodeTuple:
 		return listValue(c, cell)
 	case packed.CodeArgument:
-		i, _ := cell.Int()
-		return c.tensor(int(i)), nil
+		i, err := cell.Argument()
+		if err == nil && uint(i) >= uint(len(c.fn.Params)) {
+			err = Errorf(ValueError, "callback's result: want one of %d arguments, got number %d", len(c.fn.Params), i)
+		}
+		if err != nil {
+			return nil, err
+		}
+		return valueOf(c, c.cell(i))
 	case packed.CodeCallable:
 		p, err := cell.Pointer()
 		return Callable{p, c.Ctx(), c}, err

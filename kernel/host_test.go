@@ -65,6 +65,9 @@ func (h *fakeHost) memory(prototype *dlpack.Tensor) (*dlpack.ManagedTensorVersio
 	if err != nil {
 		return nil, err
 	}
+	if size > 1<<24 {
+		return nil, kernel.Errorf(kernel.MemoryError, "want at most 16 MB, got %d", size)
+	}
 	m := &dlpack.ManagedTensorVersioned{Version: dlpack.Current, Tensor: *prototype}
 	axes := slices.Concat(prototype.Dims(), prototype.Dims())
 	data := make([][2]uint64, size/16+1)
@@ -285,7 +288,8 @@ func goValue(t testing.TB, cell packed.Cell) any {
 	case packed.CodeDevice:
 		value, err = cell.Device()
 	case packed.CodeArgument:
-		i, _ := cell.Int()
+		var i int
+		i, err = cell.Argument()
 		value = argument(i)
 	case packed.CodeManaged:
 		value = numbers(t, cell)
@@ -306,7 +310,7 @@ func goValue(t testing.TB, cell packed.Cell) any {
 	return value
 }
 
-type argument int64
+type argument int
 
 func numbers(t testing.TB, cell packed.Cell) []float64 {
 	t.Helper()

@@ -194,7 +194,7 @@ func (s *slot) compilePlain() {
 func (s *slot) checkTypes() error {
 	for _, d := range s.DTypes {
 		if err := d.Valid(); err != nil {
-			return err
+			return bad("%s", dlpack.MessageOf(err))
 		}
 	}
 	return nil

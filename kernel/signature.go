@@ -56,6 +56,9 @@ func (f *Func) Docstring() string {
 
 // notes are what an argument's type does not say.
 func notes(p *Param) string {
+	if p.Kind == KindList {
+		return notes(p.Elem)
+	}
 	text := ""
 	if p.Var != "" {
 		text += "; dtype " + p.Var

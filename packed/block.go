@@ -26,7 +26,7 @@ var (
 )
 
 // Memory is where blocks come from and go to: that of C, if the caller is to free it. Alloc returns nil if there is none.
-// The memory is zeroed or not, and aligned to 16 bytes.
+// The memory is aligned to 16 bytes, and zeroed: Go's collector must not meet stale numbers where Go stores pointers.
 type Memory interface {
 	Alloc(size int) unsafe.Pointer
 	Free(unsafe.Pointer)

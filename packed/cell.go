@@ -81,6 +81,14 @@ func (c Cell) Bool() (bool, error) {
 	return false, c.mismatch("bool")
 }
 
+// Argument returns the number of the argument that c stands for.
+func (c Cell) Argument() (int, error) {
+	if c.Code != CodeArgument {
+		return 0, c.mismatch("argument")
+	}
+	return int(c.Value), nil
+}
+
 // DType returns the dtype that c is. It is not checked (dlpack.DType.Valid).
 func (c Cell) DType() (dlpack.DType, error) {
 	if c.Code != CodeDType {

@@ -1,7 +1,6 @@
 package packed
 
 import (
-	"bytes"
 	"unsafe"
 
 	"godlpack/dlpack"
@@ -72,13 +71,9 @@ func (c Cell) List() (Args, error) {
 
 // cString returns the bytes up to the first NUL as a string in their own memory.
 func cString(p *byte) string {
-	const page = 1 << 12
-	for n := 0; ; {
-		// up to the end of a page, so that no page is read that the string does not reach
-		room := page - int(uintptr(unsafe.Add(unsafe.Pointer(p), n)))%page
-		if i := bytes.IndexByte(unsafe.Slice((*byte)(unsafe.Add(unsafe.Pointer(p), n)), room), 0); i >= 0 {
-			return unsafe.String(p, n+i)
-		}
-		n += room
+	n := 0
+	for *(*byte)(unsafe.Add(unsafe.Pointer(p), n)) != 0 {
+		n++
 	}
+	return unsafe.String(p, n)
 }
