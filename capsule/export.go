@@ -70,7 +70,7 @@ func checkStream(stream cpython.Object, dev dlpack.Device) error {
 	case s == -1, cuda && (s > 0 || !fits), rocm && (s == 0 || s > 2 || !fits):
 		return nil
 	}
-	return dlpack.Errorf(dlpack.KindValue, "__dlpack__() argument 'stream': %d is no stream of device %s", s, dev)
+	return dlpack.Errorf(dlpack.KindValue, "__dlpack__() argument 'stream': %s is no stream of device %s", stream.Str(), dev)
 }
 
 func wantsVersioned(version cpython.Object) (bool, error) {
@@ -119,7 +119,8 @@ func parseDevice(pair cpython.Object) (*dlpack.Device, error) {
 	return &d, err
 }
 
-// ParseCopy reads a copy argument: None or nothing, True, False.
+// ParseCopy reads a copy argument: None or nothing, True, False, or what is true or false. Text is a ValueError, as it
+// is to NumPy: "False" is true.
 //
 // GIL: held.
 // Owns: nothing passes.
@@ -127,6 +128,9 @@ func parseDevice(pair cpython.Object) (*dlpack.Device, error) {
 func ParseCopy(o cpython.Object) (Copying, error) {
 	if !o.Given() {
 		return CopyIfNeeded, nil
+	}
+	if o.IsText() {
+		return CopyIfNeeded, dlpack.Errorf(dlpack.KindValue, "argument 'copy': want None, True or False, got %s", o.Repr())
 	}
 	truth, err := o.Truth()
 	if err != nil {
@@ -175,7 +179,7 @@ func exportCopy(t cpython.Tensor, r Request) (cpython.Object, error) {
 	if !r.Versioned && t.Padded() {
 		return cpython.Object{}, fitsLegacy(t)
 	}
-	if r.Device != nil && r.Device.Type != dlpack.CPU && *r.Device != t.Record().Device {
+	if r.Device != nil && *r.Device != dlpack.Host {
 		return cpython.Object{}, dlpack.Errorf(dlpack.KindBuffer, "cannot copy from %s to %s: want 'cpu'", t.Record().Device, *r.Device)
 	}
 	o, err := Copy(t)

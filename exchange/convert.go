@@ -163,7 +163,7 @@ func Move(t cpython.Tensor, to dlpack.Device) (cpython.Object, error) {
 	switch {
 	case from == to:
 		return t.Object().Retain(), nil
-	case to.Type == dlpack.CPU && from.Type.HostReadable():
+	case to == dlpack.Host && from.Type.HostReadable():
 		return capsule.Copy(t)
 	}
 	return cpython.Object{}, dlpack.Errorf(dlpack.KindBuffer, "cannot move a tensor from %s to %s", from, to)

@@ -43,7 +43,7 @@ func take(x cpython.Object, r Request) (capsule.Imported, error) {
 		return capsule.Import(x)
 	}
 	if isArray(x) {
-		return takeNumPy(x)
+		return takeNumPy(x, r.Copy)
 	}
 	typ := x.Type()
 	if guarded(typ) {
@@ -90,16 +90,14 @@ func takeByTable(x, typ cpython.Object) (capsule.Imported, error) {
 	return capsule.Imported{}, dlpack.Wrap(err, typ.Name())
 }
 
-// takeByMethod calls x.__dlpack__ as the array API says: with all we can say, and with nothing if it does not know that
-// much (R33). A type that answers the usual question with a versioned capsule, or is jax's, gets a plan.
+// takeByMethod calls x.__dlpack__ as the array API says: with all we can say, without copy=True if that was refused,
+// since we can copy too (R47), and with nothing if it does not know that much (R33). A type that answers the usual
+// question with a versioned capsule, or is jax's, gets a plan.
 func takeByMethod(x, method cpython.Object, r Request) (capsule.Imported, error) {
-	keywords, err := keywordsOf(r)
-	if err != nil {
-		return capsule.Imported{}, err
-	}
-	c, err := method.Call(nil, keywords...)
-	for _, k := range keywords {
-		k.Value.Release()
+	c, err := question(method, r)
+	if err != nil && r.Copy == capsule.CopyAlways && cpython.RaisedBufferError() {
+		cpython.ClearError()
+		c, err = question(method, Request{Device: r.Device})
 	}
 	knows := err == nil
 	if err != nil && cpython.RaisedTypeError() {
@@ -110,16 +108,42 @@ func takeByMethod(x, method cpython.Object, r Request) (capsule.Imported, error)
 		return capsule.Imported{}, err
 	}
 	defer c.Release()
-	typ := x.Type()
-	if !c.IsCapsule() {
-		return capsule.Imported{}, dlpack.Errorf(dlpack.KindType, "%s.__dlpack__() returned %s: want a capsule", typ.Name(), c.Type().Name())
+	taken, err := TakeAnswer(x, c)
+	if err == nil && knows && (taken.Versioned || taken.Immutable) {
+		cpython.SetPlan(x.Type(), cpython.Plan{Road: methodOrBuffer(x, taken), Immutable: taken.Immutable})
 	}
-	taken, err := capsule.Import(c)
+	return taken, err
+}
+
+// question calls __dlpack__ for what we want.
+func question(method cpython.Object, r Request) (cpython.Object, error) {
+	keywords, err := keywordsOf(r)
+	if err != nil {
+		return cpython.Object{}, err
+	}
+	defer func() {
+		for _, k := range keywords {
+			k.Value.Release()
+		}
+	}()
+	return method.Call(nil, keywords...)
+}
+
+// TakeAnswer takes the tensor out of what x's __dlpack__ answered; errors name x's type. No capsule is a TypeError, one
+// without a live DLPack name a ValueError, a tensor that cannot be shared a BufferError.
+//
+// GIL: held.
+// Owns: x and answer stay the caller's; the result is new and the capsule used; on error there is no result, and the
+// capsule is as it was.
+// Threads: any with the GIL.
+func TakeAnswer(x, answer cpython.Object) (capsule.Imported, error) {
+	typ := x.Type()
+	if !answer.IsCapsule() {
+		return capsule.Imported{}, dlpack.Errorf(dlpack.KindType, "%s.__dlpack__() returned %s: want a capsule", typ.Name(), answer.Type().Name())
+	}
+	taken, err := capsule.Import(answer)
 	if err != nil {
 		return taken, dlpack.Wrap(err, typ.Name())
-	}
-	if knows && (taken.Versioned || taken.Immutable) {
-		cpython.SetPlan(typ, cpython.Plan{Road: methodOrBuffer(x, taken), Immutable: taken.Immutable})
 	}
 	return taken, nil
 }
@@ -183,8 +207,8 @@ func settle(taken capsule.Imported, r Request) (cpython.Object, error) {
 	if moves && r.Copy == capsule.CopyNever {
 		return cpython.Object{}, dlpack.Errorf(dlpack.KindBuffer, "moving from %s to %s needs a copy, and copy=False", dev, *r.Device)
 	}
-	if moves && r.Device.Type != dlpack.CPU {
-		return cpython.Object{}, dlpack.Errorf(dlpack.KindBuffer, "cannot move from %s to %s: want 'cpu'", dev, *r.Device)
+	if r.Device != nil && *r.Device != dlpack.Host {
+		return cpython.Object{}, dlpack.Errorf(dlpack.KindBuffer, "cannot copy from %s to %s: want 'cpu'", dev, *r.Device)
 	}
 	return capsule.Copy(t)
 }

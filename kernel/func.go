@@ -46,6 +46,7 @@ func Funcs() []*Func { return registered }
 // Prepare checks a declaration and returns the function ready to be called. Changes of f come too late then. The
 // ValueError names the function, the parameter, and what is wrong.
 func Prepare(f Func) (*Func, error) {
+	f.Params, f.Results = append([]Param{}, f.Params...), append([]Param{}, f.Results...) // none is [] in JSON, not null
 	p, err := newPlan(&f)
 	if err != nil {
 		return nil, dlpack.Wrap(err, f.Name)

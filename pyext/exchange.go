@@ -15,6 +15,10 @@ var (
 
 func init() {
 	cpython.Handle(cpython.OpFromDLPack, fromDLPack)
+	cpython.Handle(cpython.OpTakeAnswer, func(c *cpython.Call) (cpython.Object, error) {
+		taken, err := exchange.TakeAnswer(c.Self, c.Arg(0))
+		return taken.Tensor, err
+	})
 	cpython.Handle(cpython.OpAsArray, asArray)
 	cpython.Handle(cpython.OpAdopt, adopt)
 	cpython.Handle(cpython.OpTensorTo, to)

@@ -36,7 +36,7 @@ func init() {
 		}
 		may, err := mayOffer(args, outs, int(want))
 		if err != nil {
-			return cpython.Object{}, dlpack.Wrap(err, callee(c)+"() argument 'out'")
+			return cpython.Object{}, dlpack.Wrap(err, callee(c)+"(): argument 'out'")
 		}
 		return cpython.Bool(may), nil
 	})
@@ -49,7 +49,7 @@ func init() {
 	})
 	cpython.Handle(cpython.OpFunctionFill, func(c *cpython.Call) (cpython.Object, error) {
 		if err := fill(c.Arg(0), c.Arg(1)); err != nil {
-			return cpython.Object{}, dlpack.Wrap(err, callee(c)+"() argument 'out'")
+			return cpython.Object{}, dlpack.Wrap(err, callee(c)+"(): argument 'out'")
 		}
 		return cpython.None(), nil
 	})
@@ -70,7 +70,7 @@ func argumentOf(c *cpython.Call, name cpython.Object, err error) error {
 	case name.IsNone():
 		return dlpack.Wrap(err, callee(c)+"(): what a callable returned")
 	}
-	return dlpack.Wrap(err, callee(c)+"() argument '"+name.Str()+"'")
+	return dlpack.Wrap(err, callee(c)+"(): argument '"+name.Str()+"'")
 }
 
 // ordinary makes of an argument something that the lane knows what to do with: a Tensor that lives as long as the call, a
@@ -158,7 +158,7 @@ func tryLike(c *cpython.Call) (cpython.Object, error) {
 		typ = like.Type()
 	}
 	if !exchange.CanMake(typ) {
-		return cpython.Object{}, argument(dlpack.KindType, callee(c), "like", "want an array type or an array, got %s", like.Repr())
+		return cpython.Object{}, dlpack.Errorf(dlpack.KindType, "%s(): argument 'like': want an array type or an array, got %s", callee(c), like.Repr())
 	}
 	o, err := cpython.NewTensor(dlpack.Float32, []int64{1}, false, true)
 	if err != nil {
@@ -168,7 +168,7 @@ func tryLike(c *cpython.Call) (cpython.Object, error) {
 	t, _ := cpython.TensorOf(o)
 	made, err := exchange.Convert(t, typ)
 	if err != nil {
-		return made, dlpack.Wrap(err, callee(c)+"() argument 'like'")
+		return made, dlpack.Wrap(err, callee(c)+"(): argument 'like'")
 	}
 	return made, nil
 }
@@ -182,6 +182,9 @@ func listAt(address cpython.Object) packed.Args {
 // mayOffer checks what out= names, and reports whether the function may write its output there at once: there is only one,
 // it lies as a new one would, and no argument has a part in its memory.
 func mayOffer(args, outs packed.Args, want int) (bool, error) {
+	if want < 0 {
+		return false, dlpack.Errorf(dlpack.KindType, "the function returns a list of tensors, which goes into new memory only")
+	}
 	if outs.Len() != want {
 		return false, dlpack.Errorf(dlpack.KindValue, "want %d tensors, got %d", want, outs.Len())
 	}
@@ -206,15 +209,15 @@ func mayOffer(args, outs packed.Args, want int) (bool, error) {
 // meets reports whether an argument, or one in a list, has a part in t's memory.
 func meets(args packed.Args, t *dlpack.Tensor) bool {
 	for i := range args.Len() {
-		cell := args.At(i)
-		if list, err := cell.List(); err == nil && meets(list, t) {
-			return true
-		}
-		if cell.Code != packed.CodeTensor {
-			continue
-		}
-		if x, err := cell.Tensor(); err == nil && dlpack.Overlap(x, t) {
-			return true
+		switch cell := args.At(i); cell.Code {
+		case packed.CodeTensor:
+			if x, err := cell.Tensor(); err == nil && dlpack.Overlap(x, t) {
+				return true
+			}
+		case packed.CodeList:
+			if list, err := cell.List(); err == nil && meets(list, t) {
+				return true
+			}
 		}
 	}
 	return false

@@ -6,9 +6,13 @@ import subprocess
 import sys
 import time
 
+import hypothesis
 import pytest
 
 import godlpack._core
+
+hypothesis.settings.register_profile("untimed", deadline=None)
+hypothesis.settings.load_profile("untimed")
 
 PASSED = pytest.StashKey[bool]()
 

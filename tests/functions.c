@@ -140,7 +140,7 @@ static int values(TVMValue *ret, int *code) {
   return 0;
 }
 
-enum { NOP0, NOP3, TELL, TELL9, ECHO, EMPTY_LIKE, TWO, ODD, FAIL, SILENT, VALUES, WAIT, INVOKE, WRITE, HELD, SCRATCH, BOTH };
+enum { NOP0, NOP3, TELL, TELL9, ECHO, EMPTY_LIKE, TWO, ODD, FAIL, SILENT, VALUES, WAIT, INVOKE, WRITE, HELD, SCRATCH, BOTH, LISTED };
 
 static const GDFunction functions[] = {
 #define P(name) "{\"name\":\"" name "\",\"kind\":\"tensor\"}"
@@ -162,7 +162,8 @@ static const GDFunction functions[] = {
     D("write", "{\"name\":\"x\",\"kind\":\"tensor\",\"mutable\":true}", ""),
     {"held", "{\"name\":\"held\",\"params\":[" P("a") "," P("b") "," P("c") "],\"results\":[],\"hold_gil\":true}"},
     D("scratch", P("x"), T),
-    D("both", P("x"), T ",{\"kind\":\"int\"}"),
+    D("both", P("x"), "{\"kind\":\"int\"}," T),
+    D("listed", P("x"), "{\"kind\":\"list\",\"elem\":" T "}"),
 };
 
 static int call(TVMValue *args, int *codes, int n, TVMValue *ret, int *ret_code, void *resource_handle) {
@@ -181,10 +182,10 @@ static int call(TVMValue *args, int *codes, int n, TVMValue *ret, int *ret_code,
       rc = new_like(c, args[0].v_handle, 1, ret, ret_code);
       ((DLManagedTensorVersioned *)scratch.v_handle)->deleter(scratch.v_handle);
       return rc;
-    case TWO: case BOTH:
-      *ret_code = GD_TUPLE, ret->v_handle = l = list(2);
-      if (new_like(c, args[0].v_handle, 1, &l->values[0], &l->codes[0]) != 0) return free(l), *ret_code = GD_NULL, -1;
-      if (c->function == BOTH) return l->codes[1] = GD_INT, l->values[1].v_int64 = 7, 0;
+    case TWO: case BOTH: case LISTED:
+      *ret_code = c->function == LISTED ? GD_LIST : GD_TUPLE, ret->v_handle = l = list(2);
+      if (c->function == BOTH) l->codes[0] = GD_INT, l->values[0].v_int64 = 7;
+      else if (new_like(c, args[0].v_handle, 1, &l->values[0], &l->codes[0]) != 0) return free(l), *ret_code = GD_NULL, -1;
       return new_like(c, args[0].v_handle, 2, &l->values[1], &l->codes[1]);
     case ODD: return odd(args[0].v_int64, ret, ret_code);
     case FAIL:

@@ -268,13 +268,13 @@ def test_array_interface(f, np):
 @pytest.mark.parametrize(
     ("value", "error", "text"),
     [
-        (2**63, OverflowError, r"tell\(\) argument 'x': the int does not fit into 64 bits"),
-        ([-(2**63) - 1], OverflowError, r"tell\(\) argument 'x': the int"),
-        (Whole(2**64), OverflowError, r"tell\(\) argument 'x': the int"),
-        (1j, TypeError, r"tell\(\) argument 'x': want a tensor, a number, .*, got complex"),
-        (object(), TypeError, r"tell\(\) argument 'x': .* got object"),
-        ({}, TypeError, r"tell\(\) argument 'x': .* got dict"),
-        ([1, {2}], TypeError, r"tell\(\) argument 'x': .* got set"),
+        (2**63, OverflowError, r"tell\(\): argument 'x': the int does not fit into 64 bits"),
+        ([-(2**63) - 1], OverflowError, r"tell\(\): argument 'x': the int"),
+        (Whole(2**64), OverflowError, r"tell\(\): argument 'x': the int"),
+        (1j, TypeError, r"tell\(\): argument 'x': want a tensor, a number, .*, got complex"),
+        (object(), TypeError, r"tell\(\): argument 'x': .* got object"),
+        ({}, TypeError, r"tell\(\): argument 'x': .* got dict"),
+        ([1, {2}], TypeError, r"tell\(\): argument 'x': .* got set"),
         ("\ud800", UnicodeEncodeError, "surrogates"),
         (Strange(), LookupError, "my own"),
     ],
@@ -290,13 +290,13 @@ def test_argument_is_refused(f, value, error, text):
 
 def test_numpy_arguments_are_refused(f, np):
     for x, text in (
-        (np.array([1], ">i4"), r"tell\(\) argument 'x': .*byte order"),
-        (np.array(["a"]), r"tell\(\) argument 'x': .*no dtype"),
-        (np.ma.masked_array([1.0], [True]), r"tell\(\) argument 'x': .*mask"),
+        (np.array([1], ">i4"), r"tell\(\): argument 'x': .*byte order"),
+        (np.array(["a"]), r"tell\(\): argument 'x': .*no dtype"),
+        (np.ma.masked_array([1.0], [True]), r"tell\(\): argument 'x': .*mask"),
     ):
         with pytest.raises(BufferError, match=text):
             f.tell(x)
-    with pytest.raises(TypeError, match=r"tell\(\) argument 'x': want .* got .*complex64"):
+    with pytest.raises(TypeError, match=r"tell\(\): argument 'x': want .* got .*complex64"):
         f.tell(np.complex64(1))
     with pytest.raises(OverflowError):
         f.tell(np.uint64(2**63))
@@ -333,7 +333,7 @@ def test_lazy_values_are_refused(f, torch):
     z = torch.tensor([1 + 2j, 3 - 1j])
     for x, text in ((z.conj(), "resolve_conj"), (z.conj().imag, "resolve_neg"), (z.conj().imag[:1], "resolve_neg")):
         for argument in (x, [x]):
-            with pytest.raises(BufferError, match=rf"tell\(\) argument 'x': .*{text}\(\)"):
+            with pytest.raises(BufferError, match=rf"tell\(\): argument 'x': .*{text}\(\)"):
                 f.tell(argument)
     assert f.tell(z.conj().resolve_conj(), None, None).startswith("tensor 5 64")
 
@@ -353,12 +353,12 @@ def test_gradients(f, torch):
     x = torch.ones(2, requires_grad=True)
     assert f.tell(x, None, None).startswith("tensor 2 32 (2:1,)")
     for argument in (x, [x]):
-        with pytest.raises(BufferError, match=r"write\(\) argument 'x': .*requires grad.*detach\(\)"):
+        with pytest.raises(BufferError, match=r"write\(\): argument 'x': .*requires grad.*detach\(\)"):
             f.write(argument)
     with torch.no_grad():
         assert f.write(x).startswith("tensor 2 32 (2:1,)")
     assert f.write(x.detach()).startswith("tensor 2 32 (2:1,)")
-    with pytest.raises(BufferError, match=r"empty_like\(\) argument 'out': .*requires grad"):
+    with pytest.raises(BufferError, match=r"empty_like\(\): argument 'out': .*requires grad"):
         f.empty_like(torch.ones(2), out=x)
 
 
@@ -409,7 +409,7 @@ def test_like(f, np, torch, jax):
             assert isinstance(f.empty_like(x, like=like), kind)
     assert isinstance(f.empty_like(n, like=None), np.ndarray)
     for wrong in (5, int, "cpu", object()):
-        with pytest.raises(TypeError, match=r"empty_like\(\) argument 'like': want an array type or an array, got"):
+        with pytest.raises(TypeError, match=r"empty_like\(\): argument 'like': want an array type or an array, got"):
             f.empty_like(n, like=wrong)
 
 
@@ -452,9 +452,20 @@ def test_out_of_several(f, np):
     assert got[1] is b
     assert (a.tolist(), b.tolist()) == ([1, 1], [2, 2])
     assert f.two(x, out=(a, x))[1] is x
-    tensor, number = f.both(x, out=a)
+    number, tensor = f.both(x, out=a)
     assert tensor is a
-    assert number == 7
+    assert (number, a.tolist()) == (7, [2, 2])
+    assert f.both(x, out=(b,))[1] is b
+
+
+def test_list_of_outputs(f, np, torch):
+    x = np.ones(2, np.uint8)
+    got = f.listed(x)
+    assert isinstance(got, list)
+    assert [y.tolist() for y in got] == [[1, 1], [2, 2]]
+    assert all(isinstance(y, torch.Tensor) for y in f.listed(x, like=torch.Tensor))
+    with pytest.raises(TypeError, match=r"listed\(\): argument 'out': the function returns a list of tensors"):
+        f.listed(x, out=x)
 
 
 def test_out_gets_a_returned_argument(f, np):
@@ -478,11 +489,11 @@ def test_out_is_refused(f, np):
         ((), ValueError, "want 1 tensors, got 0"),
         (object(), TypeError, "got object"),
     ):
-        with pytest.raises(error, match=r"empty_like\(\) argument 'out': .*" + text):
+        with pytest.raises(error, match=r"empty_like\(\): argument 'out': .*" + text):
             f.empty_like(x, out=out)
-    with pytest.raises(ValueError, match=r"two\(\) argument 'out': want 2 tensors, got 1"):
+    with pytest.raises(ValueError, match=r"two\(\): argument 'out': want 2 tensors, got 1"):
         f.two(x, out=x)
-    with pytest.raises(TypeError, match=r"two\(\) argument 'out': want a tensor"):
+    with pytest.raises(TypeError, match=r"two\(\): argument 'out': want a tensor"):
         f.two(x, out=(x, None))
 
 
@@ -637,6 +648,32 @@ def test_threads(f, np, torch):
     for thread in threads:
         thread.join()
     assert not failed
+
+
+def test_forked_child_opens_a_copy(python, library):
+    out = python(f"""
+import os
+import numpy as np
+import godlpack as gd
+f = gd.load_module({str(library)!r})
+later = gd.load_module({str(library)!r}, package="later")
+x = np.ones(2, np.uint8)
+def child(depth):
+    if os.fork() == 0:
+        assert f.tell(x, None, None) == "tensor 1 8 (2:1,) 1;null;null;"
+        assert f.empty_like(x).tolist() == [0, 0]
+        assert later.echo(x) is x
+        if depth > 0:
+            child(depth - 1)
+        os._exit(0)
+    assert os.wait()[1] == 0
+child(0)  # nothing is open yet
+f.nop0()
+child(1)
+opened = open("/proc/self/maps").read()
+print(opened.count({library.name!r}) > 0)
+""")
+    assert out.split() == ["True"]
 
 
 def test_list_that_changes_meanwhile(f):

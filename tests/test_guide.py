@@ -22,7 +22,11 @@ def installed():
         return None
 
 
-pytestmark = pytest.mark.skipif(not installed(), reason="needs godlpack as pip installs it")
+pytestmark = [
+    pytest.mark.packaging,
+    pytest.mark.skipif(not installed(), reason="needs godlpack as pip installs it"),
+    pytest.mark.skipif(sys.version_info[:2] != (3, 11), reason="slow, and the same on every Python"),
+]
 
 
 @pytest.fixture

@@ -1,10 +1,12 @@
 """The authors' tool: from Go source to a Python package, by a project, by load and by load_inline."""
 
+import inspect
 import os
 import re
 import shutil
 import subprocess
 import sys
+import tarfile
 import threading
 import zipfile
 from pathlib import Path
@@ -92,7 +94,7 @@ def test_help_and_versions(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "arguments", [("nonsense",), ("new",), ("new", "Not-A-Name"), ("build", "a", "b"), ("build", "-z")]
+    "arguments", [("nonsense",), ("new",), ("new", "Not-A-Name"), ("new", "math"), ("build", "a", "b"), ("build", "-z")]
 )
 def test_wrong_usage(tmp_path, arguments):
     done = godlpack(*arguments, cwd=tmp_path)
@@ -177,6 +179,13 @@ def test_errors_of_packages_below(package, tmp_path):
     done = godlpack("build", package, cwd=tmp_path)
     assert done.returncode == 1
     assert re.search(r"below\.go:3:13: cannot use true", done.stderr), done.stderr
+
+
+def test_package_main_is_refused(package, tmp_path):
+    package.joinpath("ops.go").write_text(OPS.replace("package ops", "package main"))
+    done = godlpack("build", package, cwd=tmp_path)
+    assert done.returncode == 1
+    assert done.stderr.startswith("ops: package main cannot be imported")
 
 
 def test_build_without_module(tmp_path):
@@ -287,6 +296,71 @@ def test_no_go(monkeypatch):
         gd.load_inline(OPS)
 
 
+# --- what the generated code passes
+
+
+@pytest.fixture(scope="module")
+def forms(tmp_path_factory):
+    """A package with a function for each thing that can be exported."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("GODLPACK_CACHE", str(tmp_path_factory.mktemp("forms")))
+        yield gd.load(Path(__file__).parents[1] / "cmd" / "godlpack" / "glue" / "testdata" / "all", name="forms")
+
+
+def test_plain_values_cross(forms):
+    values = (True, -5, 200, -3, 1.5, "t\xfcx\0t", "label", b"by\0tes", gd.DType("float32"), gd.Device("cuda:1"))
+    assert forms.identity(*values) == values
+    assert forms.plain(*values) is None
+    assert forms.nothing() is None
+    assert forms.call(print, n_rows=3, lambda_=0.5) == 0.5
+
+
+@pytest.mark.parametrize(("position", "value"), [(2, 256), (2, -1), (3, 128)])
+def test_integers_are_held_to_their_range(forms, position, value):
+    values = [True, 0, 0, 0, 0.0, "", "", b"", "float32", "cpu"]
+    values[position] = value
+    with pytest.raises(ValueError, match=f"got {value}"):
+        forms.identity(*values)
+
+
+def test_lists_cross(forms):
+    assert forms.lists([True, False], (1, 2), [3], [0.5], ("a",)) == ([True, False], [1, 2], [0.5], ["a"])
+    assert forms.lists([], [], [], [], []) == ([], [], [], [])
+    with pytest.raises(ValueError, match="argument 'levels': element 0: want int8, got 300"):
+        forms.lists([], [], [300], [], [])
+
+
+def test_none_and_defaults_cross(forms):
+    assert forms.optional(2.5, seed=3, names=["x"]) == 2.5
+    with pytest.raises(RuntimeError, match="no scale"):
+        forms.optional(None)
+    assert forms.defaults() is None
+    text = "(flag=True, axis=-1, eps=1e-05, mode='same size', kind='float32', on='cuda:1', pads=(1, 2), wait=16)"
+    assert str(inspect.signature(forms.defaults)) == text
+
+
+def test_views_cross(forms, np):
+    x, y, z = (np.full(3, i, dtype=np.float32) for i in range(3))
+    some, mut, at, maybe = forms.views([x], y, z)
+    assert [a.tolist() for a in (*some, mut, at)] == [[0] * 3, [1] * 3, [2] * 3]
+    assert maybe is None
+    assert mut is y
+    assert forms.views([], y, z, maybe=x)[3] is x
+    others = [gd.zeros(1, dtype=name) for name in ("bfloat16", "int32", "float32x4")]
+    with pytest.raises(BufferError, match=r"argument 'c': want int32\[\.\.\.\] on cuda, got int32\[1\] on cpu"):
+        forms.tensors(np.zeros((1, 3, 1), np.float32), *others, None, [], [])
+
+
+def test_dtypes_choose_the_instance(forms, np):
+    assert forms.scale(2, np.ones(2, np.float32)) == 2.0
+    assert forms.sum(np.ones(3, np.int64)) == 0.0
+    for index in (np.int32, np.int64):
+        x = np.ones((2, 3), np.float32)
+        assert forms.take(x, np.zeros(1, index)) is x
+    with pytest.raises(TypeError, match=r"argument 'x': want float32\|bfloat16\|float32x4"):
+        forms.take(np.zeros(3), np.zeros(1, np.int32))
+
+
 # --- projects
 
 
@@ -313,12 +387,30 @@ def test_wheel_passes_the_projects_tests(backend, project, tmp_path):
     site = tmp_path / "site"
     zipfile.ZipFile(tmp_path / name).extractall(site)
     assert {f for f in tree(site) if "dist-info" not in f} == {
-        f"fastops/{file}" for file in ("__init__.py", "_fastops.so", "_fastops.json", "_fastops.pyi")
+        f"fastops/{file}" for file in ("__init__.py", "py.typed", "_fastops.so", "_fastops.json", "_fastops.pyi")
     }
     env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(site), *filter(None, sys.path)])}
     command = [sys.executable, "-P", "-m", "pytest", "-q", "-p", "no:cacheprovider", str(project / "tests")]
     done = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
+    check = (
+        "import fastops, pickle; f = fastops.softmax; assert pickle.loads(pickle.dumps(f)) is f; print(f.__module__)"
+    )
+    done = subprocess.run([sys.executable, "-P", "-c", check], cwd=tmp_path, env=env, capture_output=True, text=True)
+    assert done.stdout == "fastops\n", done.stderr
+    check_types(tmp_path, site)
+
+
+def check_types(folder, site):
+    """Type checkers know the functions by the stubs, and what they take."""
+    pytest.importorskip("mypy")
+    folder.joinpath("use.py").write_text("import fastops\nfastops.softmax(1)\nfastops.saxpy('a', 1, 2)\n")
+    command = [sys.executable, "-P", "-m", "mypy", "--strict", "--cache-dir", os.devnull, "use.py"]
+    env = {**os.environ, "MYPYPATH": str(site)}
+    done = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True)
+    assert re.findall(r"use\.py:(\d+): error: (Argument 1 to \"saxpy\")?", done.stdout) == [
+        ("3", 'Argument 1 to "saxpy"')
+    ]
 
 
 def test_editable_install_builds_in_place(backend, project, tmp_path):
@@ -332,8 +424,8 @@ def test_editable_install_builds_in_place(backend, project, tmp_path):
 
 def test_sdist_holds_the_sources(backend, project, tmp_path):
     name = backend.build_sdist(str(tmp_path))
-    shutil.unpack_archive(tmp_path / name, tmp_path)
-    files = set(tree(tmp_path / "fastops-0.1.0"))
+    with tarfile.open(tmp_path / name) as archive:
+        files = {member.removeprefix("fastops-0.1.0/") for member in archive.getnames()}
     assert {"go.mod", "ops.go", "pyproject.toml", "fastops/__init__.py", "tests/test_fastops.py"} <= files
     assert not [file for file in files if file.endswith(".so")]
 

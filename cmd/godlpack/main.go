@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
 	"runtime"
 	"strings"
 
@@ -36,6 +37,8 @@ var versionCommand = command{
 }
 
 func main() {
+	// On Ctrl-C the go command ends, as it hears of it too; then this one does, after it has removed what it made.
+	signal.Notify(make(chan os.Signal, 1), os.Interrupt)
 	err := run(os.Args[1:])
 	switch {
 	case errors.Is(err, flag.ErrHelp):

@@ -26,6 +26,8 @@ NAME is also that of the Go module and of the Python package: letters, digits an
 			return usageError("new: which NAME?")
 		case !identifier.MatchString(others[0]) || others[0] != strings.ToLower(others[0]):
 			return usageError(fmt.Sprintf("new: %q is not a name for a Python package: want a to z, digits and _", others[0]))
+		case module.Standard(others[0]):
+			return usageError(fmt.Sprintf("new: %q is a package of Go itself, which the module would hide behind: choose another name", others[0]))
 		}
 		project := scaffold.Project{Name: others[0], Sources: module.Sources(), Go: oldestGo}
 		if err := project.Write("."); err != nil {

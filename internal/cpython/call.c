@@ -28,9 +28,11 @@ typedef struct {
   const gd_function *f;
   PyObject *const *objects; /* the arguments, one for each parameter: NULL where none was given */
   PyObject *like;           /* the type of outputs; NULL while no tensor was seen; a borrowed reference */
-  gd_plan plan;             /* for it; road 0: Go converts */
+  gd_road road;             /* the plan for it; 0: Go converts */
+  const DLPackExchangeAPI *api; /* by table */
   PyObject *out;            /* borrowed: where outputs go, a tensor or a tuple of them; or NULL */
-  offer offer;              /* m.deleter is NULL if there is none */
+  int given;                /* outputs that were wrapped */
+  offer *offer;             /* NULL if there is none */
   PyThreadState *thread;    /* the calling one, while it is without the GIL */
   PyObject *class, *value, *trace; /* an exception of Python that was met on the way */
   bool stopped;             /* it is one that the function has no say in */
@@ -91,7 +93,7 @@ static void let_go(call *c) {
 static void choose(call *c, PyObject *type, const gd_plan *plan) {
   if (c->like != NULL) return;
   c->like = type;
-  if (plan != NULL) c->plan = *plan;
+  if (plan != NULL) c->road = plan->road, c->api = plan->api;
 }
 
 /* Sees a tensor in place: Go has no say in it. NULL if it must have, with or without an exception. */
@@ -105,6 +107,7 @@ static const DLTensor *see(call *c, PyObject *x, bool writes, record *r, uint64_
   }
   const gd_plan *plan = gd_plan_of(type);
   if (plan == NULL || (r == NULL && (r = reserve(c, sizeof *r)) == NULL)) return NULL;
+  choose(c, (PyObject *)type, plan); /* before any code of Python's, which may change the plan */
   if (plan->road == GD_BY_TABLE) {
     if (plan->api->dltensor_from_py_object_no_sync == NULL || (writes && !plan->guarded)) return NULL; /* it may be read-only */
     if (plan->api->dltensor_from_py_object_no_sync(x, &r->t) != 0 || !gd_is_plain(&r->t)) return NULL;
@@ -112,7 +115,6 @@ static const DLTensor *see(call *c, PyObject *x, bool writes, record *r, uint64_
   } else if (plan->road != GD_BY_NUMPY || !gd_numpy_see(x, &r->t, r->strides, FEW, flags)) {
     return NULL;
   }
-  choose(c, (PyObject *)type, plan);
   return &r->t;
 }
 
@@ -130,7 +132,7 @@ static bool gather_by_go(call *c, PyObject *x, PyObject *name, bool writes, int 
   const gd_plan *plan = gd_plan_of(Py_TYPE(x));
   PyErr_Clear();
   if (plan != NULL && (plan->road == GD_BY_METHOD || plan->road == GD_BY_BUFFER)) y = gd_lane_from_dlpack(NULL, &x, 1, NULL);
-  if (y == NULL) PyErr_Clear(), y = gd_enter(GD_OP_function_argument, (PyObject *)c->f, args, 3, NULL);
+  else y = gd_enter(GD_OP_function_argument, (PyObject *)c->f, args, 3, NULL);
   if (hold(c, y) == NULL) return false;
   if (y == x) return to->codes[i] = GD_CALLABLE, to->values[i].v_handle = x, true;
   if (Py_TYPE(y) == gd_tensor_type) choose(c, (PyObject *)Py_TYPE(x), gd_plan_of(Py_TYPE(x)));
@@ -156,7 +158,7 @@ static bool gather_int(call *c, PyObject *x, PyObject *name, TVMValue *value) {
   int overflow;
   value->v_int64 = PyLong_AsLongLongAndOverflow(x, &overflow);
   if (overflow == 0) return true;
-  return PyErr_Format(PyExc_OverflowError, "%U() argument '%U': the int does not fit into 64 bits", c->f->name, name == NULL ? c->f->name : name), false;
+  return PyErr_Format(PyExc_OverflowError, "%U(): argument '%U': the int does not fit into 64 bits", c->f->name, name == NULL ? c->f->name : name), false;
 }
 
 /* Texts, which may hold NUL, and bytes lie where Python keeps them. */
@@ -199,7 +201,7 @@ static bool take_like(call *c, PyObject *like) {
   bool is_type = PyType_GetFlags(Py_TYPE(like)) & Py_TPFLAGS_TYPE_SUBCLASS;
   PyTypeObject *type = is_type ? (PyTypeObject *)like : Py_TYPE(like);
   if (like == Py_None) return true;
-  if (type != gd_tensor_type && gd_plan_of(type) == NULL) {
+  if (type != gd_tensor_type && !gd_numpy_is_type(type) && gd_plan_of(type) == NULL) {
     PyObject *tried = gd_enter(GD_OP_function_like, (PyObject *)c->f, &like, 1, NULL);
     if (tried == NULL) return false;
     Py_DecRef(tried);
@@ -222,8 +224,8 @@ static bool bind(call *c, PyObject **objects, PyObject *const *args, Py_ssize_t 
     while (i < f->count && PyTuple_GetItem(f->names, i) != name) i++;
     if (i == f->count) /* not the same object: perhaps the same name */
       for (i = 0; i < f->count && PyUnicode_Compare(PyTuple_GetItem(f->names, i), name) != 0; i++) {}
-    if (i == f->count && f->outputs > 0 && PyUnicode_CompareWithASCIIString(name, "like") == 0) like = x;
-    else if (i == f->count && f->outputs > 0 && PyUnicode_CompareWithASCIIString(name, "out") == 0) c->out = x == Py_None ? NULL : x;
+    if (i == f->count && f->outputs != 0 && PyUnicode_CompareWithASCIIString(name, "like") == 0) like = x;
+    else if (i == f->count && f->outputs != 0 && PyUnicode_CompareWithASCIIString(name, "out") == 0) c->out = x == Py_None ? NULL : x;
     else if (i == f->count) return PyErr_Format(PyExc_TypeError, "%U() got an unexpected keyword argument '%U'", f->name, name), false;
     else if (objects[i] != NULL) return PyErr_Format(PyExc_TypeError, "%U() got multiple values for argument '%U'", f->name, name), false;
     else objects[i] = x;
@@ -261,22 +263,25 @@ static bool take_out(call *c, const GDList *args) {
   PyObject *where[] = {hold(c, PyLong_FromVoidPtr((void *)args)), hold(c, PyLong_FromVoidPtr(&out)), hold(c, PyLong_FromLong(c->f->outputs))};
   PyObject *offered = where[0] && where[1] && where[2] ? gd_enter(GD_OP_function_out, (PyObject *)c->f, where, 3, NULL) : NULL;
   if (offered == NULL) return false;
-  if (offered == Py_True)
-    c->offer.m = (DLManagedTensorVersioned){{DLPACK_MAJOR, DLPACK_MINOR}, NULL, keep_offer, flags & DLPACK_SUBBYTE_PADDED, *(DLTensor *)value.v_handle};
+  bool failed = offered == Py_True && (c->offer = reserve(c, sizeof *c->offer)) == NULL;
+  if (c->offer != NULL)
+    *c->offer = (offer){{{DLPACK_MAJOR, DLPACK_MINOR}, NULL, keep_offer, flags & DLPACK_SUBBYTE_PADDED, *(DLTensor *)value.v_handle}, false};
   Py_DecRef(offered);
-  return true;
+  return !failed;
 }
 
 static bool takes(offer *o, const DLTensor *want) {
+  if (o == NULL) return false;
   const DLTensor *t = &o->m.dl_tensor;
-  return o->m.deleter != NULL && t->ndim == want->ndim && memcmp(&t->dtype, &want->dtype, sizeof t->dtype) == 0 &&
+  return t->ndim == want->ndim && memcmp(&t->dtype, &want->dtype, sizeof t->dtype) == 0 &&
          memcmp(&t->device, &want->device, sizeof t->device) == 0 &&
          (t->ndim == 0 || memcmp(t->shape, want->shape, (size_t)t->ndim * sizeof *t->shape) == 0) && !atomic_exchange(&o->taken, true);
 }
 
-/* The output at place i in out=, borrowed; NULL if there is none. */
-static PyObject *wanted(const call *c, int64_t i) {
-  if (c->out == NULL || i < 0) return NULL;
+/* Where out= wants the next output, borrowed; NULL if nowhere. */
+static PyObject *wanted(call *c) {
+  if (c->out == NULL || c->given >= c->f->outputs) return NULL;
+  int i = c->given++;
   return PyType_GetFlags(Py_TYPE(c->out)) & Py_TPFLAGS_TUPLE_SUBCLASS ? PyTuple_GetItem(c->out, i) : c->out;
 }
 
@@ -304,8 +309,8 @@ static void allocation_failed(void *host, const char *kind, const char *message)
 
 static int host_allocate(GDContext *host, DLTensor *prototype, DLManagedTensorVersioned **out) {
   call *c = (call *)host;
-  const DLPackExchangeAPI *api = c->plan.road == GD_BY_TABLE && c->plan.api->managed_tensor_allocator != NULL ? c->plan.api : &gd_exchange_api;
-  if (takes(&c->offer, prototype)) return *out = &c->offer.m, 0;
+  const DLPackExchangeAPI *api = c->road == GD_BY_TABLE && c->api->managed_tensor_allocator != NULL ? c->api : &gd_exchange_api;
+  if (takes(c->offer, prototype)) return *out = &c->offer->m, 0;
   *out = NULL;
   int rc = api->managed_tensor_allocator(prototype, out, host, allocation_failed);
   if (rc == 0 && *out != NULL) return 0;
@@ -324,7 +329,7 @@ static int host_poll(GDContext *host) {
   return c->stopped;
 }
 
-static PyObject *wrap(call *c, TVMValue *v, int code, int64_t place);
+static PyObject *wrap(call *c, TVMValue *v, int code, bool top);
 static void drop(TVMValue v, int code);
 
 static int host_invoke(GDContext *host, void *callable, TVMValue *args, int *codes, int n, TVMValue *ret, int *ret_code) {
@@ -336,7 +341,7 @@ static int host_invoke(GDContext *host, void *callable, TVMValue *args, int *cod
   PyObject *tuple = PyTuple_New(n);
   bool done = tuple != NULL;
   for (int i = 0; done && i < n; i++) {
-    PyObject *x = wrap(c, &args[i], codes[i], -1);
+    PyObject *x = wrap(c, &args[i], codes[i], false);
     done = x != NULL && PyTuple_SetItem(tuple, i, x) == 0;
   }
   PyObject *result = done ? hold(c, PyObject_Call(callable, tuple, NULL)) : NULL;
@@ -359,7 +364,7 @@ static PyObject *convert(call *c, PyObject *t) {
   PyObject *made = t;
   PyObject *args[] = {t, c->like};
   if (t == NULL || c->like == (PyObject *)gd_tensor_type) return t;
-  if (c->plan.road == GD_BY_NUMPY) made = gd_numpy_make((gd_tensor *)t);
+  if (c->road == GD_BY_NUMPY || gd_numpy_is_type((PyTypeObject *)c->like)) made = gd_numpy_make((gd_tensor *)t);
   if (made == t || (made == NULL && PyErr_Occurred() == NULL)) made = gd_enter(GD_OP_function_convert, (PyObject *)c->f, args, 2, NULL);
   Py_DecRef(t);
   return made;
@@ -381,10 +386,10 @@ static PyObject *wrap_managed(call *c, TVMValue *v, PyObject *out) {
   DLManagedTensorVersioned *m = v->v_handle;
   void *made = NULL;
   if (m == NULL) return odd(c, "no tensor");
-  if (m == &c->offer.m) return v->v_handle = NULL, Py_IncRef(c->out), c->out;
+  if (c->offer != NULL && m == &c->offer->m) return v->v_handle = NULL, Py_IncRef(c->out), c->out;
   bool plain = m->version.major == DLPACK_MAJOR && m->flags == 0 && gd_is_plain(&m->dl_tensor);
-  if (plain && out == NULL && c->plan.road == GD_BY_TABLE) {
-    if (c->plan.api->managed_tensor_to_py_object_no_sync(m, &made) == 0 && made != NULL) return v->v_handle = NULL, made;
+  if (plain && out == NULL && c->road == GD_BY_TABLE) {
+    if (c->api->managed_tensor_to_py_object_no_sync(m, &made) == 0 && made != NULL) return v->v_handle = NULL, made;
     PyErr_Clear(); /* Go knows why, or another road */
   }
   if (gd_exchange_api.managed_tensor_to_py_object_no_sync(m, &made) != 0) return NULL;
@@ -392,11 +397,11 @@ static PyObject *wrap_managed(call *c, TVMValue *v, PyObject *out) {
   return out != NULL ? made : convert(c, made);
 }
 
-static PyObject *wrap_list(call *c, const GDList *l, int code, int64_t place) {
+static PyObject *wrap_list(call *c, const GDList *l, int code, bool top) {
   if (l == NULL || l->n < 0 || (l->n > 0 && (l->values == NULL || l->codes == NULL))) return odd(c, "a list that is not valid");
   PyObject *made = code == GD_LIST ? PyList_New(l->n) : PyTuple_New(l->n);
   for (int64_t i = 0; made != NULL && i < l->n; i++) {
-    PyObject *x = wrap(c, &l->values[i], l->codes[i], place == 0 && code == GD_TUPLE ? i : -1);
+    PyObject *x = wrap(c, &l->values[i], l->codes[i], top && code == GD_TUPLE);
     if (x != NULL && (code == GD_LIST ? PyList_SetItem(made, i, x) : PyTuple_SetItem(made, i, x)) == 0) continue;
     Py_DecRef(made);
     return NULL;
@@ -404,10 +409,11 @@ static PyObject *wrap_list(call *c, const GDList *l, int code, int64_t place) {
   return made;
 }
 
-/* Makes a Python object of a packed value. Of what v owns, only a tensor is taken. place is that of an output in out=. */
-static PyObject *wrap(call *c, TVMValue *v, int code, int64_t place) {
+/* Makes a Python object of a packed value. Of what v owns, only a tensor is taken. At the top, and in a tuple there, are the
+   outputs that out= wants somewhere. */
+static PyObject *wrap(call *c, TVMValue *v, int code, bool top) {
   const TVMByteArray *b = v->v_handle;
-  PyObject *x;
+  PyObject *x, *out = top && (code == GD_MANAGED || code == GD_ARGUMENT) ? wanted(c) : NULL;
   switch (code) {
     case GD_NULL: return Py_IncRef(Py_None), Py_None;
     case GD_INT: return PyLong_FromLongLong(v->v_int64);
@@ -417,12 +423,12 @@ static PyObject *wrap(call *c, TVMValue *v, int code, int64_t place) {
     case GD_DEVICE: return gd_device_object(v->v_device);
     case GD_TEXT: return b == NULL ? odd(c, "no text") : PyUnicode_FromStringAndSize(b->data, (Py_ssize_t)b->size);
     case GD_BYTES: return b == NULL ? odd(c, "no bytes") : PyBytes_FromStringAndSize(b->data, (Py_ssize_t)b->size);
-    case GD_LIST: case GD_TUPLE: return wrap_list(c, v->v_handle, code, place);
-    case GD_MANAGED: return fill(c, wanted(c, place), wrap_managed(c, v, wanted(c, place)));
+    case GD_LIST: case GD_TUPLE: return wrap_list(c, v->v_handle, code, top);
+    case GD_MANAGED: return fill(c, out, wrap_managed(c, v, out));
     case GD_ARGUMENT:
       if (v->v_int64 < 0 || v->v_int64 >= c->f->count) return odd(c, "an argument that there is not");
       x = c->objects[v->v_int64] == NULL ? Py_None : c->objects[v->v_int64];
-      return Py_IncRef(x), fill(c, wanted(c, place), x);
+      return Py_IncRef(x), fill(c, out, x);
     default: return PyErr_Format(PyExc_RuntimeError, "%U(): its library returned a value of code %d", c->f->name, code);
   }
 }
@@ -439,7 +445,7 @@ static void drop(TVMValue v, int code) {
 /* ---- the call ---- */
 
 /* The exception of a call that failed: one that Python itself raised goes first, then what fail() was told. */
-static PyObject *raise(call *c) {
+static PyObject *refuse(call *c) {
   PyObject *class = PyExc_RuntimeError;
   if (c->class != NULL) {
     PyErr_Restore(c->class, c->value, c->trace);
@@ -465,8 +471,8 @@ static PyObject *enter(call *c, const GDLibrary *library, const GDList *args) {
   int rc = library->call(args->values, args->codes, (int)args->n, &result, &code, &c->host);
   if (c->thread != NULL) PyEval_RestoreThread(c->thread);
   c->thread = NULL;
-  if (rc != 0) return raise(c);
-  PyObject *made = c->stopped ? raise(c) : wrap(c, &result, code, 0);
+  if (rc != 0) return refuse(c);
+  PyObject *made = c->stopped ? refuse(c) : wrap(c, &result, code, true);
   drop(result, code);
   return made;
 }

@@ -164,7 +164,7 @@ typedef struct {
   uint64_t writes; /* bit i: tensors of parameter i are written */
   int index;       /* in the library's table */
   int count;       /* of parameters */
-  int outputs;     /* how many results are tensors */
+  int outputs;     /* how many results are tensors; -1: a list of them */
   int holds;       /* the GIL stays with the caller */
 } gd_function;
 
@@ -182,7 +182,6 @@ typedef struct {
   void (*start)(void);            /* does nothing if it is running */
   void (*withdraw_signals)(void); /* puts back what handled Go's signals before */
   char *kept;                     /* where its GD_KEPT variables are */
-  bool lazy;                      /* its runtime did not start when the library was loaded */
   _Atomic bool started;
   bool dead; /* forked away from its threads: nobody may enter */
 } gd_runtime;
@@ -190,6 +189,7 @@ extern gd_runtime gd_own_runtime;
 typedef struct { PyModuleDef module; gd_runtime *runtime; } gd_definition; /* what PyInit__core returns */
 
 int gd_runtime_exec(void); /* watches for forks; part of the module's execution */
+bool gd_runtime_is_lazy(void);
 int64_t gd_runtime_generation(void);
 void *gd_open_copy(const char *path, char *why, size_t size);
 void gd_signals_install(void);

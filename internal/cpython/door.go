@@ -25,6 +25,7 @@ const (
 	OpLayout       Op = C.GD_OP_module_layout
 	OpRebuild      Op = C.GD_OP_module_rebuild
 	OpScoreboard   Op = C.GD_OP_module_scoreboard
+	OpTakeAnswer   Op = C.GD_OP_module_take_answer
 	OpAdopt        Op = C.GD_OP_module_adopt
 	OpMakeDType    Op = C.GD_OP_module_make_dtype
 	OpMakeDevice   Op = C.GD_OP_module_make_device
@@ -66,8 +67,8 @@ type Handler func(*Call) (Object, error)
 
 var handlers [C.GD_OP_COUNT]Handler
 
-// Handle registers the function for an operation; to be called from an init function.
-func Handle(op Op, h Handler) { handlers[op] = h }
+// Handle registers the function for an operation; to be called from an init function. It returns the one before.
+func Handle(op Op, h Handler) (before Handler) { before, handlers[op] = handlers[op], h; return before }
 
 // godlpackEnter is the door: gd_enter's other side.
 //
@@ -89,6 +90,7 @@ func godlpackEnter(op C.int, self *C.PyObject, args **C.PyObject, nargs C.Py_ssi
 		raise(dlpack.Errorf(dlpack.KindRuntime, "godlpack: operation %d has no function", int(op)))
 		return nil
 	}
+	crossing()
 	o, err := handler(newCall(self, args, int(nargs), kwnames))
 	if err == nil && !o.Exists() { // a constructor of Python's said no
 		err = ErrRaised

@@ -155,12 +155,22 @@ static PyObject *take_capsule(PyObject *capsule, bool immutable) {
   return tensor;
 }
 
-static PyObject *take_by_method(PyObject *x, const gd_plan *plan) {
+/* What x's __dlpack__ answers to the usual question. */
+static PyObject *ask_method(PyObject *x) {
   PyObject *method = PyObject_GetAttr(x, str_dlpack);
-  PyObject *capsule = method == NULL ? NULL : PyObject_Call(method, no_arguments, versioned_keyword);
-  PyObject *tensor = capsule == NULL ? NULL : take_capsule(capsule, plan->immutable);
+  PyObject *answer = method == NULL ? NULL : PyObject_Call(method, no_arguments, versioned_keyword);
   if (method != NULL) Py_DecRef(method);
-  if (capsule != NULL) Py_DecRef(capsule);
+  return answer;
+}
+
+/* Takes x's answer, which is given up; an unusual one is Go's to judge, so that x is not asked twice. A refused capsule
+   may have a destructor of Python's, which must not meet the exception that is on its way. */
+static PyObject *take_answer(PyObject *x, PyObject *answer, bool immutable) {
+  PyObject *class, *value, *trace, *tensor = take_capsule(answer, immutable);
+  if (tensor == NULL && PyErr_Occurred() == NULL) tensor = gd_enter(GD_OP_module_take_answer, x, &answer, 1, NULL);
+  PyErr_Fetch(&class, &value, &trace);
+  Py_DecRef(answer);
+  PyErr_Restore(class, value, trace);
   return tensor;
 }
 
@@ -172,7 +182,8 @@ static PyObject *take_by_method(PyObject *x, const gd_plan *plan) {
    Threads: any with the GIL. */
 PyObject *gd_lane_from_dlpack(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
   if (nargs == 1 && kwnames == NULL) {
-    PyObject *x = args[0], *tensor = NULL;
+    PyObject *x = args[0], *tensor = NULL, *answer;
+    bool immutable;
     const gd_plan *plan = gd_plan_of(Py_TYPE(x));
     switch (plan == NULL ? 0 : plan->road) {
       case GD_BY_TABLE: tensor = take_by_table(x, plan); break;
@@ -182,8 +193,9 @@ PyObject *gd_lane_from_dlpack(PyObject *module, PyObject *const *args, Py_ssize_
         PyErr_Clear(); /* a dtype that buffers cannot say, or memory elsewhere */
         /* fall through */
       case GD_BY_METHOD:
-        tensor = take_by_method(x, plan);
-        if (tensor == NULL && PyErr_Occurred() != NULL && !PyErr_ExceptionMatches(PyExc_TypeError)) return NULL;
+        immutable = plan->immutable; /* x's Python code may change the plan */
+        if ((answer = ask_method(x)) != NULL) return take_answer(x, answer, immutable);
+        if (!PyErr_ExceptionMatches(PyExc_TypeError)) return NULL;
         break;
     }
     if (tensor != NULL) return tensor;
@@ -237,8 +249,9 @@ static int usual_version(PyObject *const *values, PyObject *kwnames) {
   for (Py_ssize_t i = 0; i < n; i++) {
     PyObject *name = PyTuple_GetItem(kwnames, i), *value = values[i];
     if (name == str_max_version && Py_TYPE(value) == &PyTuple_Type && PyTuple_Size(value) == 2) {
+      PyObject *minor = PyTuple_GetItem(value, 1);
       long long major = PyLong_AsLongLong(PyTuple_GetItem(value, 0));
-      if (major < 0) return PyErr_Clear(), -1;
+      if (major < 0 || Py_TYPE(minor) != &PyLong_Type) return PyErr_Clear(), -1;
       version = major >= 1;
     } else if (value != Py_None || !(name == str_stream || name == str_max_version || name == str_dl_device || name == str_copy)) {
       return -1;

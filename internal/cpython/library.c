@@ -9,8 +9,8 @@
 
 #include "core.h"
 
-struct gd_library {
-  gd_library *next;
+typedef struct gd_library {
+  struct gd_library *next;
   const GDLibrary *opened; /* NULL until it is */
   const GDLibrary *table;  /* the same, once it is checked */
   PyObject *check; /* a callable that holds the table's declarations against what its functions were made from */
@@ -19,7 +19,7 @@ struct gd_library {
   ino_t file;
   struct timespec changed;
   char path[];
-};
+} gd_library;
 
 static GD_KEPT gd_library *libraries;
 static GD_OWN pthread_mutex_t opening = PTHREAD_MUTEX_INITIALIZER;

@@ -73,8 +73,10 @@ bool gd_numpy_see(PyObject *x, DLTensor *t, int64_t *strides, int ndim, uint64_t
   if (n < 0 || n >= TYPE_NUMBERS || lane->learned[n].dtype.bits == 0 || a->descr->byteorder == '>') return false;
   if (a->nd < 0 || a->nd > ndim) return false;
   int64_t itemsize = gd_item_bits(lane->learned[n].dtype, lane->learned[n].padded ? DLPACK_SUBBYTE_PADDED : 0) / 8;
+  int shift = __builtin_ctzll((uint64_t)itemsize); /* a division costs as much as all else here */
+  bool power = itemsize == (int64_t)1 << shift;
   for (int i = 0; i < a->nd; i++) {
-    strides[i] = a->strides[i] / itemsize;
+    strides[i] = power ? a->strides[i] >> shift : a->strides[i] / itemsize;
     if (strides[i] * itemsize != a->strides[i] && a->dimensions[i] > 1) return false; /* R17 */
   }
   *t = (DLTensor){a->data, {kDLCPU, 0}, a->nd, lane->learned[n].dtype, a->dimensions, strides, 0};

@@ -27,8 +27,8 @@
     "Raises BufferError if the memory cannot be shared as asked, TypeError for an object that has none.") \
   M(module, get_build_info, "get_build_info", \
     "get_build_info()\n--\n\n" \
-    "What this build is, as a dict: versions of godlpack, Go and DLPack, how the Go runtime starts, which types'\n" \
-    "exchange tables are known by now.") \
+    "What this build is, as a dict: versions of godlpack, Go and DLPack; whether the Go runtime starts when it is first\n" \
+    "needed ('lazy') or at import ('eager'), and how many forks ago the first one was; which types have a fast lane by now.") \
   M(module, layout, "_layout", \
     "_layout()\n--\n\nSizes, offsets and constants of DLPack as this module has them, by their C names.") \
   M(module, rebuild, "_rebuild", \
@@ -73,7 +73,7 @@
 
 /* Operations whose C side is written by hand: lanes, slots, getters. */
 #define GD_OTHER_OPS(M) \
-  M(module, from_dlpack) M(module, adopt) M(module, make_dtype) M(module, make_device) M(module, numpy_dtype) \
+  M(module, from_dlpack) M(module, take_answer) M(module, adopt) M(module, make_dtype) M(module, make_device) M(module, numpy_dtype) \
   M(tensor, to) M(tensor, dlpack) M(tensor, repr) M(tensor, subscript) M(tensor, iter) M(tensor, transpose) M(tensor, array_interface) \
   M(dtype, new) M(dtype, compare) M(device, new) M(device, compare) \
   M(function, argument) M(function, like) M(function, out) M(function, convert) M(function, fill)

@@ -55,14 +55,16 @@ bool gd_is_plain(const DLTensor *t) {
   if ((uint32_t)t->ndim > DLPACK_MAX_NDIM || !plain_dtype(t->dtype)) return false;
   if (t->device.device_type != kDLCPU && t->device.device_type != kDLCUDA) return false;
   if (t->ndim > 0 && ((uintptr_t)t->shape < FIRST_PAGE || (uintptr_t)t->strides < FIRST_PAGE)) return false;
-  int64_t count = 1, below = 0, above = 0, span; /* how far elements reach, in elements */
+  bool empty = false;
+  int64_t count = 1, below = 0, above = 0, span; /* how far elements reach, in elements; extents of 0 count as 1 */
   for (int i = 0; i < t->ndim; i++) {
     int64_t n = t->shape[i], step = t->strides[i];
-    if (n < 0 || __builtin_mul_overflow(count, n, &count)) return false;
+    if (n < 0 || __builtin_mul_overflow(count, n + (n == 0), &count)) return false;
+    empty |= n == 0;
     if (n > 1 && (__builtin_mul_overflow(n - 1, step, &span) || span < -FAR || span > FAR)) return false;
     if (n > 1) *(span < 0 ? &below : &above) += span;
   }
-  if (count == 0 && t->data == NULL) return true;
+  if (empty && t->data == NULL) return true;
   uintptr_t size = t->dtype.bits / 8, start = (uintptr_t)t->data;
   if (start < FIRST_PAGE || start > ADDRESSES || t->byte_offset > ADDRESSES || count > FAR) return false;
   start += t->byte_offset;

@@ -10,18 +10,21 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from tempfile import TemporaryFile
 from types import ModuleType
 
 from ._core import __version__
 from ._library import load_module
 from ._tool import TOOL, BuildError, environment, go_release, require_go
 
-MODULE = "module {name}\n\ngo 1.26.0\n\nrequire godlpack v0.0.0\n"
+# The first part keeps a name from being one of Go's own packages.
+MODULE = "module godlpack.inline/{name}\n\ngo 1.26.0\n\nrequire godlpack v0.0.0\n"
 COMMENTS = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 # What takes no part in a build of a Go module's packages; all else may, by go:embed.
-NOT_SOURCES = re.compile(r"[._].*|__pycache__|testdata|.*_test\.go|.*\.(so|json|pyc|pyi)")
+NOT_SOURCES = re.compile(r"[._].*|__pycache__|testdata|.*_test\.go|.*\.(so|pyc|pyi)")
+MOST_READ = 1 << 20  # bytes of a file that are compared; of a larger one, its size and when it was changed
 
 
 def load_inline(go_source: str, *, name: str | None = None, verbose: bool = False) -> ModuleType:
@@ -78,8 +81,9 @@ def load(path: str | os.PathLike[str], *, name: str | None = None, verbose: bool
     name = name or re.sub(r"\W", "_", folder.name)
     key = hashlib.sha256()
     for file in sources(folder):
-        key.update(f"{file}\0{file.stat().st_size}\0".encode())
-        key.update(file.read_bytes())
+        stat = file.stat()
+        key.update(f"{file}\0{stat.st_size}\0".encode())
+        key.update(file.read_bytes() if stat.st_size <= MOST_READ else str(stat.st_mtime_ns).encode())
     library = entry(name, key) / f"_{name}.so"
     with missing(library) as needed:
         if needed:
@@ -139,29 +143,27 @@ def build(folder: Path, library: Path, verbose: bool) -> None:
     name = library.stem.removeprefix("_")
     command: list[str | Path] = [TOOL, "build", folder, "-o", library.parent, "-name", name]
     environ = environment(require_go())
-    with subprocess.Popen(
-        command, cwd=folder, env=environ, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
-    ) as tool:
-        errors = wait(tool, f"godlpack: building {name}", verbose)
-    if tool.returncode:
-        raise BuildError(errors.strip())
-
-
-def wait(tool: subprocess.Popen[str], text: str, verbose: bool) -> str:
-    """Waits for the tool and returns what it wrote on stderr; meanwhile says on a terminal, in one line, how long."""
-    terminal = sys.stderr is not None and sys.stderr.isatty()
     start = time.monotonic()
-    while True:
-        seconds = time.monotonic() - start
-        if terminal:
-            print(f"\r{text} ... {seconds:.0f} s", end="", file=sys.stderr, flush=True)
-        try:
-            errors = tool.communicate(timeout=1 if terminal else None)[1]
-            break
-        except subprocess.TimeoutExpired:
-            continue
-    if terminal:
-        print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+    with TemporaryFile("w+", encoding="utf-8") as errors:
+        with subprocess.Popen(command, cwd=folder, env=environ, stdout=subprocess.DEVNULL, stderr=errors) as tool:
+            wait(tool, f"godlpack: building {name}", start)
+        errors.seek(0)
+        text = errors.read().strip()
     if verbose:
-        print(f"{text} took {time.monotonic() - start:.1f} s", file=sys.stderr)
-    return errors
+        print(f"godlpack: building {name} took {time.monotonic() - start:.1f} s", file=sys.stderr)
+    if tool.returncode:
+        raise BuildError(text)
+
+
+def wait(tool: subprocess.Popen[bytes], text: str, start: float) -> None:
+    """Waits for the tool. On a terminal one line counts the seconds meanwhile, and is cleared at the end."""
+    if sys.stderr is None or not sys.stderr.isatty():
+        tool.wait()
+        return
+    try:
+        while tool.poll() is None:
+            print(f"\r{text} ... {time.monotonic() - start:.0f} s", end="", file=sys.stderr, flush=True)
+            with suppress(subprocess.TimeoutExpired):
+                tool.wait(timeout=1)
+    finally:
+        print("\r\x1b[K", end="", file=sys.stderr, flush=True)

@@ -83,11 +83,17 @@ def essence(declaration: dict[str, Any]) -> tuple[Any, ...]:
 
 def parameters(declaration: dict[str, Any]) -> list[tuple[str, bool]]:
     """Each parameter's name, and whether tensors passed for it are written."""
-    return [(p["name"], bool(p.get("mutable") or (p.get("elem") or {}).get("mutable"))) for p in declaration["params"]]
+    return [
+        (p["name"], bool(p.get("mutable") or (p.get("elem") or {}).get("mutable"))) for p in declaration["params"] or ()
+    ]
 
 
 def outputs(declaration: dict[str, Any]) -> int:
-    return sum(result["kind"] == "tensor" for result in declaration["results"])
+    """How many tensors a function returns; -1 if a list of them, so that it takes like=, but not out=."""
+    results = declaration["results"] or ()  # Go writes null for none
+    if any(result["kind"] == "list" and result["elem"]["kind"] == "tensor" for result in results):
+        return -1
+    return sum(result["kind"] == "tensor" for result in results)
 
 
 def make(library: Path, index: int, declaration: dict[str, Any], module: str, check: Callable[..., None]) -> Function:
@@ -113,7 +119,7 @@ def make(library: Path, index: int, declaration: dict[str, Any], module: str, ch
 
 def written(declaration: dict[str, Any]) -> str:
     """The signature, where no sidecar has it."""
-    parts = [f"{p['name']}={p['default']}" if p.get("default") else p["name"] for p in declaration["params"]]
+    parts = [f"{p['name']}={p['default']}" if p.get("default") else p["name"] for p in declaration["params"] or ()]
     return f"({', '.join(parts + ['*', 'like=None', 'out=None'] * bool(outputs(declaration)))})"
 
 

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"go/version"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -45,39 +44,40 @@ func (m *Module) Close() { os.RemoveAll(m.Scratch) }
 // copy makes a go.mod that requires godlpack from its sources. Where there are none, the author's own must know.
 func (m *Module) copy(file string) error {
 	sources := Sources()
-	text, err := os.ReadFile(file)
-	if err != nil || sources == "" || sameFile(file, filepath.Join(sources, "go.mod")) {
+	if sources == "" || sameFile(file, filepath.Join(sources, "go.mod")) {
+		return nil
+	}
+	theirs, err := readRequirements(file)
+	if err != nil {
+		return err
+	}
+	ours, err := readRequirements(filepath.Join(sources, "go.mod"))
+	if err != nil {
 		return err
 	}
 	mod := filepath.Join(m.Scratch, "go.mod")
-	if err := os.WriteFile(mod, text, 0o644); err != nil {
+	if err := errors.Join(join(mod, file), join(filepath.Join(m.Scratch, "go.sum"), sum(file), sum(filepath.Join(sources, "go.mod")))); err != nil {
 		return err
 	}
-	sum, err := os.ReadFile(strings.TrimSuffix(file, ".mod") + ".sum")
-	if err == nil {
-		err = os.WriteFile(filepath.Join(m.Scratch, "go.sum"), sum, 0o644)
-	}
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return err
-	}
-	edit := []string{"mod", "edit", "-require=godlpack@v0.0.0", "-dropreplace=godlpack", "-replace=godlpack=" + sources}
-	if oldest := goLine(filepath.Join(sources, "go.mod")); version.Compare("go"+goLine(mod), "go"+oldest) < 0 {
-		edit = append(edit, "-go="+oldest) // no module may ask for an older Go than those that it requires
-	}
+	edit := append([]string{"mod", "edit", "-dropreplace=godlpack", "-replace=godlpack=" + sources}, theirs.lack(ours)...)
 	m.Flags = []string{"-modfile=" + mod}
 	_, err = run(m.Scratch, append(edit, mod)...)
 	return err
 }
 
-// goLine returns the Go version that a go.mod asks for: "1.26.0".
-func goLine(file string) string {
-	text, _ := os.ReadFile(file)
-	for line := range strings.Lines(string(text)) {
-		if version, ok := strings.CutPrefix(line, "go "); ok {
-			return strings.TrimSpace(version)
+func sum(mod string) string { return strings.TrimSuffix(mod, ".mod") + ".sum" }
+
+// join writes the texts of files, of which some may not exist, into one.
+func join(to string, from ...string) error {
+	var all []byte
+	for _, name := range from {
+		text, err := os.ReadFile(name)
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			return err
 		}
+		all = append(all, text...)
 	}
-	return ""
+	return os.WriteFile(to, all, 0o644)
 }
 
 func sameFile(a, b string) bool {
@@ -110,7 +110,7 @@ func Sources() string {
 func run(folder string, arguments ...string) (string, error) {
 	command := exec.Command("go", arguments...)
 	command.Dir = folder
-	command.Env = append(os.Environ(), "GOWORK=off", "CGO_ENABLED=1")
+	command.Env = Environment()
 	var stdout, stderr bytes.Buffer
 	command.Stdout, command.Stderr = &stdout, &stderr
 	err := command.Run()
@@ -123,10 +123,19 @@ func run(folder string, arguments ...string) (string, error) {
 	return stdout.String(), nil
 }
 
+// Environment is the caller's, with cgo, and without a workspace, which -modfile does not go with.
+func Environment() []string { return append(os.Environ(), "GOWORK=off", "CGO_ENABLED=1") }
+
 // List returns what is wrong with the module of a folder, as the go command says it.
 func List(folder string, flags ...string) error {
 	_, err := run(folder, append(append([]string{"list"}, flags...), ".")...)
 	return err
+}
+
+// Standard tells whether Go itself has a package of that name.
+func Standard(name string) bool {
+	_, err := run(".", "list", name)
+	return err == nil
 }
 
 // FindGo puts the go command that GO names first on PATH, where go/packages too looks for it.

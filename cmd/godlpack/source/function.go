@@ -83,11 +83,13 @@ func (r *reader) marks(decl *ast.FuncDecl) []directive {
 
 // prepare has package kernel check the declaration, as it will when the library is loaded.
 func (r *reader) prepare(fn *Func, decl *ast.FuncDecl) {
-	ready := *fn.Decl
-	ready.Do = func(*kernel.Call) error { return nil }
-	if _, err := kernel.Prepare(ready); err != nil {
+	fn.Decl.Do = func(*kernel.Call) error { return nil } // it must have one, and is never called here
+	ready, err := kernel.Prepare(*fn.Decl)
+	if err != nil {
 		r.add(decl.Name.Pos(), "%s", dlpack.MessageOf(err))
+		return
 	}
+	fn.Decl = ready
 }
 
 func count(marks []directive, verb string) int {

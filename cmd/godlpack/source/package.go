@@ -38,7 +38,7 @@ func Load(folder string, flags ...string) (*Package, error) {
 	if err != nil {
 		return nil, err
 	}
-	config := &packages.Config{Mode: loaded, Dir: folder, BuildFlags: flags, Fset: token.NewFileSet(), Env: environment()}
+	config := &packages.Config{Mode: loaded, Dir: folder, BuildFlags: flags, Fset: token.NewFileSet(), Env: module.Environment()}
 	config.Overlay = withoutGlue(folder)
 	list, err := packages.Load(config, ".")
 	if err != nil {
@@ -52,9 +52,6 @@ func Load(folder string, flags ...string) (*Package, error) {
 	}
 	return read(list[0], folder)
 }
-
-// environment is the caller's, without a workspace: -modfile does not go with one.
-func environment() []string { return append(os.Environ(), "GOWORK=off") }
 
 // withoutGlue replaces a glue file by its package clause.
 func withoutGlue(folder string) map[string][]byte {
@@ -116,6 +113,9 @@ func read(p *packages.Package, folder string) (*Package, error) {
 		pkg.Funcs = append(pkg.Funcs, r.file(file)...)
 	}
 	switch {
+	case p.Name == "main":
+		return nil, errors.New(relative(folder) + ": package main cannot be imported, so its functions cannot be called: " +
+			"give the package another name, and leave func main to the build")
 	case len(r.found) > 0:
 		return nil, r.found
 	case len(pkg.Funcs) == 0:
