@@ -1,4 +1,4 @@
-"""Pictures per second, of imagebatch and of Pillow in threads: python bench.py [--files 64] [--rounds 7]
+"""Pictures per second, of imagebatch and of Pillow in threads: python -P bench.py [--files 64] [--rounds 7]
 
 Photographs of 500 x 375 pixels (as most of ImageNet are) go from memory into a uint8 batch tensor of torch, 224 x 224. All
 take turns in each round; what counts is each one's best round. Besides the time on the clock there is that of all

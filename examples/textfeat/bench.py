@@ -1,4 +1,4 @@
-"""Texts per second, of textfeat and of scikit-learn's HashingVectorizer: python bench.py [--texts 4000] [--rounds 5]
+"""Texts per second, of textfeat and of scikit-learn's HashingVectorizer: python -P bench.py [--texts 4000] [--rounds 5]
 
 The texts are of 200 words each, of a vocabulary of 50,000 in which, as in languages, the n-th word is 1/n as frequent as
 the first. Both take turns in each round; what counts is each one's best round. Besides the time on the clock there is
