@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"godlpack/dlpack"
@@ -279,8 +280,9 @@ func (c *Call) element(i, k int) *dlpack.Tensor {
 	return t
 }
 
+// conversion returns what was last made of a tensor, nil if it is seen as it came.
 func (c *Call) conversion(at position) *dlpack.Tensor {
-	for _, v := range c.converted {
+	for _, v := range slices.Backward(c.converted) {
 		if v.position == at {
 			return v.tensor
 		}

@@ -69,10 +69,17 @@ func apart(t *dlpack.Tensor) bool {
 
 // checkTensor holds a tensor against a slot, from what no conversion can mend to what one can.
 func (c *Call) checkTensor(s *slot, cell packed.Cell, flags dlpack.Flags, at position) *refusal {
-	if cell.Code != packed.CodeTensor && cell.Code != packed.CodeManaged {
+	var t *dlpack.Tensor
+	var err error
+	switch cell.Code {
+	case packed.CodeTensor, packed.CodeManaged:
+		t, err = cell.Tensor()
+	case packed.CodeBytes:
+		t, err = c.seeBytes(cell, at)
+		flags = dlpack.ReadOnly
+	default:
 		return &refusal{Kind: TypeError, Msg: "want " + s.want + ", got " + cell.Code.String()}
 	}
-	t, err := cell.Tensor()
 	if err == nil && !flags.Has(packed.Checked) {
 		err = t.Validate()
 	}

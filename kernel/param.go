@@ -44,7 +44,7 @@ const (
 	KindDType                    // anything that names a dtype
 	KindDevice                   // anything that names a device
 	KindCallable                 // a function
-	KindTensor                   // any framework's tensor
+	KindTensor                   // any framework's tensor; bytes are one too, uint8[n] and read-only
 	KindList                     // a list or a tuple of one of KindBool, KindInt, KindFloat, KindString, KindTensor
 )
 
