@@ -1,13 +1,15 @@
 package cuda
 
 import (
+	"runtime"
 	"unsafe"
 
 	"godlpack/dlpack"
 )
 
-// Upload queues a copy from the host to the device. Bytes in ordinary memory are read before Upload returns; pinned ones
-// (Memory.Bytes) when the stream gets there, and must stay as they are until then.
+// Upload queues a copy from the host to the device. The bytes must stay as they are until the stream got there, those of
+// Go's memory also where they are (runtime.Pinner, or a reference until Synchronize). The driver reads ordinary memory at
+// once on most systems, pinned memory (Memory.Bytes) never.
 func (s Stream) Upload(to unsafe.Pointer, from []byte) error {
 	if len(from) == 0 {
 		return nil
@@ -27,6 +29,21 @@ func (s Stream) Download(to *Memory, from unsafe.Pointer, bytes int) error {
 		return nil
 	}
 	return s.call(fnMemcpyDtoHAsync, uintptr(to.start), uintptr(from), uintptr(bytes), s.handle)
+}
+
+// Fetch copies from the device to the host, after all work that is queued on the stream by now, and waits for it.
+func (s Stream) Fetch(to []byte, from unsafe.Pointer) error {
+	if len(to) == 0 {
+		return nil
+	}
+	return s.device.do(func() error {
+		err := s.device.driver.call(fnMemcpyDtoHAsync, uintptr(unsafe.Pointer(&to[0])), uintptr(from), uintptr(len(to)), s.handle)
+		if err == nil {
+			err = s.device.driver.call(fnStreamSynchronize, s.handle)
+		}
+		runtime.KeepAlive(to)
+		return err
+	})
 }
 
 // Copy queues a copy within the stream's device.

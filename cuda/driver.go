@@ -1,9 +1,10 @@
 package cuda
 
 import (
-	"fmt"
 	"sync"
 	"unsafe"
+
+	"godlpack/dlpack"
 )
 
 // Driver is CUDA's driver, loaded and initialized. There is one for the process: Default.
@@ -28,7 +29,7 @@ var defaultDriver = sync.OnceValues(findDriver)
 func findDriver() (*Driver, error) {
 	found, err := load(Variable, "libcuda.so.1", "libcuda.so")
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrNoDriver, err)
+		return nil, dlpack.Errorf(dlpack.KindBuffer, "%w: %s", ErrNoDriver, err)
 	}
 	return newDriver(found)
 }

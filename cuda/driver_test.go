@@ -16,7 +16,7 @@ func TestNoDriver(t *testing.T) {
 	if d != nil || !errors.Is(err, ErrNoDriver) || dlpack.KindOf(err) != dlpack.KindBuffer {
 		t.Fatalf("got %v, %v; want a BufferError that is ErrNoDriver", d, err)
 	}
-	if !strings.Contains(err.Error(), "no CUDA driver") || !strings.Contains(err.Error(), "libnowhere") {
+	if !strings.HasPrefix(err.Error(), "BufferError: no CUDA driver: ") || !strings.Contains(err.Error(), "libnowhere") {
 		t.Errorf("got %q: want what is missing, and the loader's words", err)
 	}
 }

@@ -1,6 +1,8 @@
 package cuda
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
 	"unsafe"
 
@@ -53,9 +55,18 @@ func (e *Error) Is(target error) bool {
 	return ok && other.Result == e.Result
 }
 
-// ErrNoDriver is what every function returns on a machine without CUDA's driver. Python sees a BufferError: data cannot
-// be exchanged with a device that nothing can reach.
-var ErrNoDriver = dlpack.Errorf(dlpack.KindBuffer, "no CUDA driver")
+// ErrNoDriver is what every function returns, with the loader's words, on a machine without CUDA's driver. Python sees a
+// BufferError: data cannot be exchanged with a device that nothing can reach.
+var ErrNoDriver = errors.New("no CUDA driver")
+
+// explain adds what a compiler said to the error of the call that compiled.
+func explain(err error, kind dlpack.Kind, said []byte) error {
+	var e *Error
+	if said = bytes.TrimSpace(said); len(said) == 0 || !errors.As(err, &e) {
+		return err
+	}
+	return dlpack.Errorf(kind, "%w\n%s", e, said)
+}
 
 // kindOf says which Python exception a result becomes.
 func kindOf(r Result) dlpack.Kind {

@@ -3,6 +3,7 @@ package cuda
 import (
 	"errors"
 	"os"
+	"strings"
 	"unsafe"
 
 	"github.com/ebitengine/purego"
@@ -34,18 +35,35 @@ func (loaded) call(address uintptr, args []uintptr) int32 {
 // load opens the first of the named files that the loader finds: the one that an environment variable names, and no
 // other, if it is set. The library stays open for the life of the process.
 func load(variable string, names ...string) (library, error) {
-	if name := os.Getenv(variable); name != "" {
+	if name := environment(variable); name != "" {
 		names = []string{name}
 	}
-	var refusals []error
+	var refusals []string
 	for _, name := range names {
 		handle, err := purego.Dlopen(name, purego.RTLD_NOW|purego.RTLD_LOCAL)
 		if err == nil {
 			return loaded{handle}, nil
 		}
-		refusals = append(refusals, err)
+		refusals = append(refusals, err.Error())
 	}
-	return nil, errors.Join(refusals...)
+	return nil, errors.New(strings.Join(refusals, "; "))
+}
+
+// environment reads a variable of the process. Go knows those that the process began with and those that Go set; a
+// library in a process of others asks libc for the rest.
+func environment(variable string) string {
+	if value, set := os.LookupEnv(variable); set {
+		return value
+	}
+	getenv, err := purego.Dlsym(purego.RTLD_DEFAULT, "getenv")
+	if err != nil {
+		return ""
+	}
+	value, _, _ := purego.SyscallN(getenv, uintptr(unsafe.Pointer(zeroTerminated(variable))))
+	if value == 0 {
+		return ""
+	}
+	return cText(*(**byte)(unsafe.Pointer(&value))) // an address of C's: no conversion that vet could doubt
 }
 
 // cText copies a text of C, which ends with a zero byte.

@@ -17,6 +17,19 @@ type Memory struct {
 	closed atomic.Bool
 }
 
+// AllocOf allocates memory of a type: CUDA, CUDAHost or CUDAManaged; others are a BufferError.
+func (dev *Device) AllocOf(kind dlpack.DeviceType, bytes int) (*Memory, error) {
+	switch kind {
+	case dlpack.CUDA:
+		return dev.Alloc(bytes)
+	case dlpack.CUDAHost:
+		return dev.AllocHost(bytes)
+	case dlpack.CUDAManaged:
+		return dev.AllocManaged(bytes)
+	}
+	return nil, dlpack.Errorf(dlpack.KindBuffer, "CUDA has no memory on %s", kind)
+}
+
 // Alloc allocates bytes on the device, aligned to 256; their content is undefined. It may wait for all work on the device.
 // No bytes are no memory: the pointer is nil. It is a MemoryError if there is not enough.
 func (dev *Device) Alloc(bytes int) (*Memory, error) {
@@ -93,11 +106,7 @@ func (m *Memory) Bytes() []byte {
 // Close gives the memory back. It waits for all work on the device first, so nothing that was queued can miss it. Once is
 // enough; more often does no harm.
 func (m *Memory) Close() error {
-	free := fnMemFree
-	if m.kind == dlpack.CUDAHost {
-		free = fnMemFreeHost
-	}
-	return m.release(func() error { return m.device.driver.call(free, uintptr(m.start)) })
+	return m.release(func() error { return m.device.driver.call(m.free(), uintptr(m.start)) })
 }
 
 // CloseOn gives memory on a device back in the order of a stream: when what is queued there by now is done. Work on
@@ -107,6 +116,27 @@ func (m *Memory) CloseOn(s Stream) error {
 		return m.Close()
 	}
 	return m.release(func() error { return m.device.driver.call(fnMemFreeAsync, uintptr(m.start), s.handle) })
+}
+
+// Deleter is what it takes to free memory without this package: the addresses of the driver's functions, all of which
+// return a CUresult. Push(Context), Free(Address), Pop(&context), in this order, on any thread.
+type Deleter struct{ Address, Context, Push, Free, Pop uintptr }
+
+// Detach gives the memory away to whoever calls the Deleter: Close does nothing from now on. The zero Deleter means that
+// there was nothing to free.
+func (m *Memory) Detach() Deleter {
+	if m.closed.Swap(true) || m.start == nil {
+		return Deleter{}
+	}
+	addresses := &m.device.driver.addresses
+	return Deleter{uintptr(m.start), m.device.context, addresses[fnCtxPush], addresses[m.free()], addresses[fnCtxPop]}
+}
+
+func (m *Memory) free() function {
+	if m.kind == dlpack.CUDAHost {
+		return fnMemFreeHost
+	}
+	return fnMemFree
 }
 
 func (m *Memory) release(free func() error) error {

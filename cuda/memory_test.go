@@ -3,6 +3,7 @@ package cuda
 import (
 	"bytes"
 	"errors"
+	"runtime"
 	"slices"
 	"testing"
 	"unsafe"
@@ -78,7 +79,7 @@ func copies(dev *Device, s Stream, all []*Memory) error {
 	row := []int64{2, 8}
 	return errors.Join(
 		s.Upload(m.start, make([]byte, 64)), s.Download(pinned, m.start, 64), s.Copy(unsafe.Add(m.start, 8), m.start, 8), s.CopyFrom(far.device, m.start, far.start, 64),
-		s.Fill(m.start, []byte{1}, 64), s.Fill(m.start, []byte{1, 2}, 32), s.Fill(m.start, []byte{1, 2, 3, 4}, 16),
+		s.Fetch(make([]byte, 64), m.start), s.Fetch(nil, nil), s.Fill(m.start, []byte{1}, 64), s.Fill(m.start, []byte{1, 2}, 32), s.Fill(m.start, []byte{1, 2, 3, 4}, 16),
 		s.CopyStrided(unsafe.Add(m.start, 32), m.start, row, []int64{8, 1}, []int64{16, 1}, 1),
 		dev.Upload(m.start, make([]byte, 64)), dev.Download(make([]byte, 64), m.start), dev.Copy(m.start, m.start, 8),
 	)
@@ -213,6 +214,12 @@ func TestQueuedCopies(t *testing.T) {
 	if got := string(pinned.Bytes()); got != "abab" {
 		t.Errorf("got %q", got)
 	}
+	check(t, s.Fill(m.start, []byte("xy"), 2))
+	fetched := make([]byte, 4)
+	check(t, s.Fetch(fetched, m.start))
+	if string(fetched) != "xyxy" {
+		t.Errorf("got %q", fetched)
+	}
 	for _, err := range []error{s.Download(pinned, m.start, 5), s.Download(pinned, m.start, -1), s.Download(m, m.start, 4), s.Fill(m.start, []byte("abc"), 1)} {
 		if dlpack.KindOf(err) != dlpack.KindValue {
 			t.Errorf("got %v, want a ValueError", err)
@@ -249,5 +256,34 @@ func TestCloseWaits(t *testing.T) {
 	}
 	if done := must(s.Done())(t); !done {
 		t.Error("work is left")
+	}
+}
+
+// Memory that was detached is freed by three addresses alone.
+func TestDetach(t *testing.T) {
+	dev := device(t)
+	for _, kind := range []dlpack.DeviceType{dlpack.CUDA, dlpack.CUDAHost, dlpack.CUDAManaged} {
+		m := must(dev.AllocOf(kind, 8))(t)
+		d := m.Detach()
+		check(t, m.Close())
+		if again := m.Detach(); again != (Deleter{}) {
+			t.Error("given away twice")
+		}
+		runtime.LockOSThread()
+		var popped uintptr
+		for _, step := range []int32{
+			fake.call(d.Push, []uintptr{d.Context}), fake.call(d.Free, []uintptr{d.Address}), fake.call(d.Pop, []uintptr{uintptr(unsafe.Pointer(&popped))}),
+		} {
+			if step != 0 {
+				t.Errorf("%s: got CUresult %d", kind, step)
+			}
+		}
+		runtime.UnlockOSThread()
+	}
+	if _, err := dev.AllocOf(dlpack.ROCm, 8); dlpack.KindOf(err) != dlpack.KindBuffer {
+		t.Errorf("got %v, want a BufferError", err)
+	}
+	if none := must(dev.Alloc(0))(t); none.Detach() != (Deleter{}) {
+		t.Error("no bytes, but something to free")
 	}
 }

@@ -31,11 +31,9 @@ func (dev *Device) LoadModule(image []byte) (*Module, error) {
 		return dev.driver.call(fnModuleLoadDataEx, uintptr(unsafe.Pointer(&m.handle)), uintptr(unsafe.Pointer(&text[0])),
 			uintptr(len(options)), uintptr(unsafe.Pointer(&options[0])), uintptr(unsafe.Pointer(&values[0])))
 	})
-	if said, _, _ := bytes.Cut(log, []byte{0}); err != nil && len(said) > 0 {
-		err = dlpack.Errorf(dlpack.KindOf(err), "%w\n%s", err, bytes.TrimSpace(said))
-	}
 	if err != nil {
-		return nil, err
+		said, _, _ := bytes.Cut(log, []byte{0})
+		return nil, explain(err, dlpack.KindOf(err), said)
 	}
 	return m, nil
 }

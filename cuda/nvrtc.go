@@ -2,6 +2,7 @@ package cuda
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -15,7 +16,7 @@ const CompilerVariable = "GODLPACK_LIBNVRTC"
 
 // ErrNoCompiler is what Compile returns where there is no NVRTC: neither on the loader's path, nor loaded already by
 // another library of the process, as torch does.
-var ErrNoCompiler = dlpack.Errorf(dlpack.KindRuntime, "no NVRTC to compile CUDA C with")
+var ErrNoCompiler = errors.New("no NVRTC to compile CUDA C with")
 
 // compiler is NVRTC by its functions.
 type compiler struct {
@@ -28,7 +29,7 @@ var defaultCompiler = sync.OnceValues(findCompiler)
 func findCompiler() (*compiler, error) {
 	found, err := load(CompilerVariable, "libnvrtc.so", "libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2")
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrNoCompiler, err)
+		return nil, dlpack.Errorf(dlpack.KindRuntime, "%w: %s", ErrNoCompiler, err)
 	}
 	return newCompiler(found)
 }
@@ -40,7 +41,7 @@ func newCompiler(l library) (*compiler, error) {
 		"nvrtcGetPTXSize": &c.ptxSize, "nvrtcGetPTX": &c.ptx, "nvrtcGetProgramLogSize": &c.logSize, "nvrtcGetProgramLog": &c.log,
 	} {
 		if *place = l.symbol(name); *place == 0 {
-			return nil, fmt.Errorf("%w: it has no function %s", ErrNoCompiler, name)
+			return nil, dlpack.Errorf(dlpack.KindRuntime, "%w: it has no function %s", ErrNoCompiler, name)
 		}
 	}
 	return c, nil
@@ -78,10 +79,8 @@ func (c *compiler) translate(source, name string, options []string) ([]byte, err
 	}
 	defer func() { _ = c.call("nvrtcDestroyProgram", c.destroy, uintptr(unsafe.Pointer(&program))) }()
 	if err := c.build(program, options); err != nil {
-		if log, _ := c.read("nvrtcGetProgramLog", c.logSize, c.log, program); len(log) > 0 {
-			err = dlpack.Errorf(dlpack.KindValue, "%w\n%s", err, bytes.TrimSpace(log))
-		}
-		return nil, err
+		log, _ := c.read("nvrtcGetProgramLog", c.logSize, c.log, program)
+		return nil, explain(err, dlpack.KindValue, log)
 	}
 	return c.read("nvrtcGetPTX", c.ptxSize, c.ptx, program)
 }

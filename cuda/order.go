@@ -1,10 +1,6 @@
 package cuda
 
-import (
-	"errors"
-
-	"godlpack/dlpack"
-)
+import "godlpack/dlpack"
 
 // NoSync is what a consumer passes to __dlpack__ to say that it sees to the order of streams itself.
 const NoSync = -1
@@ -50,7 +46,11 @@ func (s Stream) WaitFor(other Stream) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, e.Close()) }() // CUDA keeps it until the wait is over
+	defer func() { // CUDA keeps it until the wait is over
+		if refused := e.Close(); err == nil {
+			err = refused
+		}
+	}()
 	if err := e.Record(other); err != nil {
 		return err
 	}

@@ -5,8 +5,10 @@ import (
 	"strings"
 
 	"godlpack/capsule"
+	"godlpack/cuda"
 	"godlpack/dlpack"
 	"godlpack/internal/cpython"
+	"godlpack/memory"
 )
 
 // Request is what from_dlpack is asked for besides the tensor.
@@ -94,14 +96,15 @@ func takeByMethod(x, method cpython.Object, r Request) (capsule.Imported, error)
 	if err != nil {
 		return capsule.Imported{}, err
 	}
-	c, err := method.Call(nil, keywords...)
-	for _, k := range keywords {
-		k.Value.Release()
-	}
+	stream := streamFor(x, r)
+	c, err := method.Call(nil, append(keywords, stream...)...)
 	knows := err == nil
 	if err != nil && cpython.RaisedTypeError() {
 		cpython.ClearError()
-		c, err = method.Call(nil)
+		c, err = method.Call(nil, stream...)
+	}
+	for _, k := range append(keywords, stream...) {
+		k.Value.Release()
 	}
 	if err != nil {
 		return capsule.Imported{}, err
@@ -114,6 +117,9 @@ func takeByMethod(x, method cpython.Object, r Request) (capsule.Imported, error)
 	taken, err := capsule.Import(c)
 	if err != nil {
 		return taken, dlpack.Wrap(err, typ.Name())
+	}
+	if t, _ := cpython.TensorOf(taken.Tensor); t.Record().Device.Type != dlpack.CPU {
+		return taken, nil // the lane passes no stream
 	}
 	if knows && (taken.Versioned || taken.Immutable) {
 		cpython.SetPlan(typ, cpython.Plan{Road: methodOrBuffer(x, taken), Immutable: taken.Immutable})
@@ -139,6 +145,50 @@ func methodOrBuffer(x cpython.Object, taken capsule.Imported) cpython.Road {
 		return cpython.ByBuffer
 	}
 	return cpython.ByMethod
+}
+
+// streamFor names our current stream to a producer of CUDA memory, which then waits for the producer's (R28, R33). Memory
+// that goes to another device is waited for by the producer (R29).
+func streamFor(x cpython.Object, r Request) []cpython.Keyword {
+	dev, ok := deviceOf(x)
+	if !ok || dev.Type != dlpack.CUDA || r.Device != nil && *r.Device != dev {
+		return nil
+	}
+	handle := max(cpython.CurrentStream(dev.ID), cuda.Legacy)
+	return []cpython.Keyword{{Name: "stream", Value: cpython.UInt(uint64(handle))}}
+}
+
+// deviceOf asks x where its memory is; ok is false if it does not say.
+func deviceOf(x cpython.Object) (dev dlpack.Device, ok bool) {
+	method := x.FindIn("__dlpack_device__")
+	defer method.Release()
+	if !method.Exists() {
+		return dev, false
+	}
+	pair, err := method.Call(nil)
+	if err != nil {
+		cpython.ClearError()
+		return dev, false
+	}
+	defer pair.Release()
+	if !pair.IsTuple() {
+		return dev, false
+	}
+	items, err := pair.Items()
+	if err != nil {
+		cpython.ClearError()
+		return dev, false
+	}
+	defer cpython.ReleaseAll(items)
+	if len(items) != 2 || !items[0].IsIndex() || !items[1].IsIndex() {
+		return dev, false
+	}
+	typ, _, err := items[0].Int64()
+	id, _, failed := items[1].Int64()
+	if err != nil || failed != nil {
+		cpython.ClearError()
+	}
+	return dlpack.Device{Type: dlpack.DeviceType(typ), ID: int32(id)}, err == nil && failed == nil
 }
 
 // keywordsOf says what we want in __dlpack__'s words; the values are new.
@@ -180,8 +230,8 @@ func settle(taken capsule.Imported, r Request) (cpython.Object, error) {
 	if moves && r.Copy == capsule.CopyNever {
 		return cpython.Object{}, dlpack.Errorf(dlpack.KindBuffer, "moving from %s to %s needs a copy, and copy=False", dev, *r.Device)
 	}
-	if moves && r.Device.Type != dlpack.CPU {
-		return cpython.Object{}, dlpack.Errorf(dlpack.KindBuffer, "cannot move from %s to %s: want 'cpu'", dev, *r.Device)
+	if moves {
+		return memory.Copy(t, *r.Device)
 	}
 	return capsule.Copy(t)
 }

@@ -106,6 +106,8 @@ func sharing(obj cpython.Object, copying capsule.Copying) (cpython.Object, error
 	}
 	described := obj.Type().Find("__array_interface__") // not on a class, which has only the attribute's descriptor
 	defer described.Release()
+	onDevice := obj.Type().Find("__cuda_array_interface__")
+	defer onDevice.Release()
 	var o cpython.Object
 	var err error
 	switch {
@@ -113,8 +115,10 @@ func sharing(obj cpython.Object, copying capsule.Copying) (cpython.Object, error
 		o, err = fromBuffer(obj)
 	case described.Exists():
 		o, err = fromInterface(obj)
+	case onDevice.Exists():
+		o, err = fromCUDAInterface(obj)
 	default:
-		return cpython.Object{}, argument(dlpack.KindType, "asarray", "obj", "want a tensor, a DLPack capsule, or an object with the buffer protocol or __array_interface__, got %s", obj.Type().Name())
+		return cpython.Object{}, argument(dlpack.KindType, "asarray", "obj", "want a tensor, a DLPack capsule, or an object with the buffer protocol, __array_interface__ or __cuda_array_interface__, got %s", obj.Type().Name())
 	}
 	if err != nil || copying != capsule.CopyAlways {
 		return o, err

@@ -206,10 +206,20 @@ static int slot_managed_to_py(DLManagedTensorVersioned *m, void **out) {
   return *out == NULL ? -1 : 0;
 }
 
-/* R58: everything godlpack holds is on the CPU or was left on its producer's default stream. */
+/* gd_current_stream is where the calling thread's current stream on a CUDA device stands; 0 is the default stream.
+   C because: (c).
+   GIL: not needed.
+   Owns: the stream belongs to whoever made it; NULL for devices beyond those that have a place.
+   Threads: any, each with its own. */
+uintptr_t *gd_current_stream(int32_t device_id) {
+  static _Thread_local uintptr_t streams[64];
+  return device_id < 0 || device_id >= 64 ? NULL : &streams[device_id];
+}
+
+/* R58: work for tensors on the CPU has no stream. */
 static int slot_current_stream(int32_t device_type, int32_t device_id, void **out) {
-  (void)device_type, (void)device_id;
-  *out = NULL;
+  uintptr_t *stream = device_type == kDLCUDA || device_type == kDLCUDAManaged ? gd_current_stream(device_id) : NULL;
+  *out = stream == NULL ? NULL : (void *)*stream;
   return 0;
 }
 

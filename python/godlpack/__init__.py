@@ -24,6 +24,10 @@ from ._core import (
 )
 from ._device import DeviceType
 
+TYPE_CHECKING = False  # as type checkers understand it: importing typing would cost more than all the rest
+if TYPE_CHECKING:
+    from . import cuda
+
 __all__ = [
     "DType",
     "Device",
@@ -31,9 +35,19 @@ __all__ = [
     "Tensor",
     "__version__",
     "asarray",
+    "cuda",
     "empty",
     "from_dlpack",
     "full",
     "get_build_info",
     "zeros",
 ]
+
+
+def __getattr__(name: str) -> object:
+    """Imports godlpack.cuda when it is first asked for."""
+    if name == "cuda":
+        import importlib
+
+        return importlib.import_module(".cuda", __name__)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
