@@ -12,7 +12,7 @@ PyObject *gd_enter(int op, PyObject *self, PyObject *const *args, Py_ssize_t nar
   (void)self, (void)args, (void)nargs, (void)kwnames;
   return PyErr_Format(PyExc_RuntimeError, "the ladder has no Go: operation %d", op);
 }
-int godlpackGetBuffer(PyObject *self, Py_buffer *view, int flags) { return (void)self, (void)view, (void)flags, -1; }
+int gd_get_buffer(PyObject *self, Py_buffer *view, int flags) { return (void)self, (void)view, (void)flags, -1; }
 bool gd_is_finalizing(void) { return false; }
 
 /* ---- an object that holds a managed tensor, and no more ---- */

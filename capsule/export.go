@@ -76,7 +76,7 @@ func parseStream(stream cpython.Object, dev dlpack.Device) (uintptr, error) {
 	case !stream.Given(), value == cuda.NoSync, rocm:
 		return 0, nil
 	}
-	return 0, dlpack.Errorf(dlpack.KindValue, "__dlpack__() argument 'stream': %d is no stream of device %s", value, dev)
+	return 0, dlpack.Errorf(dlpack.KindValue, "__dlpack__() argument 'stream': %s is no stream of device %s", stream.Str(), dev)
 }
 
 func wantsVersioned(version cpython.Object) (bool, error) {
@@ -125,7 +125,8 @@ func parseDevice(pair cpython.Object) (*dlpack.Device, error) {
 	return &d, err
 }
 
-// ParseCopy reads a copy argument: None or nothing, True, False.
+// ParseCopy reads a copy argument: None or nothing, True, False, or what is true or false. Text is a ValueError, as it
+// is to NumPy: "False" is true.
 //
 // GIL: held.
 // Owns: nothing passes.
@@ -133,6 +134,9 @@ func parseDevice(pair cpython.Object) (*dlpack.Device, error) {
 func ParseCopy(o cpython.Object) (Copying, error) {
 	if !o.Given() {
 		return CopyIfNeeded, nil
+	}
+	if o.IsText() {
+		return CopyIfNeeded, dlpack.Errorf(dlpack.KindValue, "argument 'copy': want None, True or False, got %s", o.Repr())
 	}
 	truth, err := o.Truth()
 	if err != nil {
@@ -221,5 +225,5 @@ func copyDevice(t cpython.Tensor) dlpack.Device {
 	if dev := t.Record().Device; dev.Type == dlpack.CUDA {
 		return dev
 	}
-	return dlpack.Device{Type: dlpack.CPU}
+	return dlpack.Host
 }

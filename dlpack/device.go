@@ -109,6 +109,9 @@ type Device struct {
 	ID   int32      `c:"device_id"` // 0 for plain, pinned and managed memory (R30)
 }
 
+// Host is the memory that every CPU reads: "cpu", which has no other number than 0 (R30).
+var Host = Device{Type: CPU}
+
 // String returns "cuda:1". Memory of the host has no number to speak of: its id 0 is left out ("cpu", "cuda_host").
 func (d Device) String() string {
 	if d.ID == 0 && d.Type.HostReadable() {

@@ -42,7 +42,7 @@ func take(x cpython.Object, r Request) (capsule.Imported, error) {
 		return capsule.Import(x)
 	}
 	if isArray(x) {
-		return takeNumPy(x)
+		return takeNumPy(x, r.Copy)
 	}
 	typ := x.Type()
 	if guarded(typ) {
@@ -89,40 +89,82 @@ func takeByTable(x, typ cpython.Object) (capsule.Imported, error) {
 	return capsule.Imported{}, dlpack.Wrap(err, typ.Name())
 }
 
-// takeByMethod calls x.__dlpack__ as the array API says: with all we can say, and with nothing if it does not know that
-// much (R33). A type that answers the usual question with a versioned capsule, or is jax's, gets a plan.
+// takeByMethod calls x.__dlpack__ as the array API says: with all we can say, without copy=True if that was refused,
+// since we can copy too (R47), and with nothing if it does not know that much (R33). A type that answers the usual
+// question with a versioned capsule, or is jax's, gets a plan.
 func takeByMethod(x, method cpython.Object, r Request) (capsule.Imported, error) {
-	keywords, err := keywordsOf(r)
-	if err != nil {
-		return capsule.Imported{}, err
-	}
 	stream := streamFor(x, r)
-	c, err := method.Call(nil, append(keywords, stream...)...)
+	defer release(stream)
+	c, err := question(method, r, stream)
+	if err != nil && r.Copy == capsule.CopyAlways && cpython.RaisedBufferError() {
+		cpython.ClearError()
+		c, err = question(method, Request{Device: r.Device}, stream)
+	}
 	knows := err == nil
 	if err != nil && cpython.RaisedTypeError() {
 		cpython.ClearError()
 		c, err = method.Call(nil, stream...)
 	}
-	for _, k := range append(keywords, stream...) {
-		k.Value.Release()
-	}
 	if err != nil {
 		return capsule.Imported{}, err
 	}
 	defer c.Release()
-	typ := x.Type()
-	if !c.IsCapsule() {
-		return capsule.Imported{}, dlpack.Errorf(dlpack.KindType, "%s.__dlpack__() returned %s: want a capsule", typ.Name(), c.Type().Name())
+	taken, err := takeAnswer(x, c)
+	knows = knows && len(stream) == 0 // the lane passes none
+	if err == nil && knows && (taken.Versioned || taken.Immutable) {
+		cpython.SetPlan(x.Type(), cpython.Plan{Road: methodOrBuffer(x, taken), Immutable: taken.Immutable})
 	}
-	taken, err := capsule.Import(c)
+	return taken, err
+}
+
+// question calls __dlpack__ for what we want, and says where we are.
+func question(method cpython.Object, r Request, stream []cpython.Keyword) (cpython.Object, error) {
+	keywords, err := keywordsOf(r)
+	if err != nil {
+		return cpython.Object{}, err
+	}
+	defer release(keywords)
+	return method.Call(nil, slices.Concat(keywords, stream)...)
+}
+
+func release(keywords []cpython.Keyword) {
+	for _, k := range keywords {
+		k.Value.Release()
+	}
+}
+
+// TakeAnswer takes the tensor out of what x's __dlpack__ answered to a question that named no stream: on CUDA, ours then
+// waits for the default one, for which x's work was made to wait (R28). Errors name x's type. No capsule is a TypeError,
+// one without a live DLPack name a ValueError, a tensor that cannot be shared a BufferError.
+//
+// GIL: held.
+// Owns: x and answer stay the caller's; the result is new and the capsule used; on error there is no result, and the
+// capsule's tensor is deleted now or with it.
+// Threads: any with the GIL.
+func TakeAnswer(x, answer cpython.Object) (cpython.Object, error) {
+	taken, err := takeAnswer(x, answer)
+	if err != nil {
+		return cpython.Object{}, err
+	}
+	t, _ := cpython.TensorOf(taken.Tensor)
+	if dev := t.Record().Device; dev.Type == dlpack.CUDA {
+		err = memory.Acquire(dev, cuda.Legacy)
+	}
+	if err != nil {
+		taken.Tensor.Release()
+		return cpython.Object{}, dlpack.Wrap(err, x.Type().Name())
+	}
+	return taken.Tensor, nil
+}
+
+func takeAnswer(x, answer cpython.Object) (capsule.Imported, error) {
+	typ := x.Type()
+	if !answer.IsCapsule() {
+		return capsule.Imported{}, dlpack.Errorf(dlpack.KindType, "%s.__dlpack__() returned %s: want a capsule", typ.Name(), answer.Type().Name())
+	}
+	taken, err := capsule.Import(answer)
 	if err != nil {
 		return taken, dlpack.Wrap(err, typ.Name())
-	}
-	if t, _ := cpython.TensorOf(taken.Tensor); t.Record().Device.Type != dlpack.CPU {
-		return taken, nil // the lane passes no stream
-	}
-	if knows && (taken.Versioned || taken.Immutable) {
-		cpython.SetPlan(typ, cpython.Plan{Road: methodOrBuffer(x, taken), Immutable: taken.Immutable})
 	}
 	return taken, nil
 }
@@ -145,50 +187,6 @@ func methodOrBuffer(x cpython.Object, taken capsule.Imported) cpython.Road {
 		return cpython.ByBuffer
 	}
 	return cpython.ByMethod
-}
-
-// streamFor names our current stream to a producer of CUDA memory, which then waits for the producer's (R28, R33). Memory
-// that goes to another device is waited for by the producer (R29).
-func streamFor(x cpython.Object, r Request) []cpython.Keyword {
-	dev, ok := deviceOf(x)
-	if !ok || dev.Type != dlpack.CUDA || r.Device != nil && *r.Device != dev {
-		return nil
-	}
-	handle := max(cpython.CurrentStream(dev.ID), cuda.Legacy)
-	return []cpython.Keyword{{Name: "stream", Value: cpython.UInt(uint64(handle))}}
-}
-
-// deviceOf asks x where its memory is; ok is false if it does not say.
-func deviceOf(x cpython.Object) (dev dlpack.Device, ok bool) {
-	method := x.FindIn("__dlpack_device__")
-	defer method.Release()
-	if !method.Exists() {
-		return dev, false
-	}
-	pair, err := method.Call(nil)
-	if err != nil {
-		cpython.ClearError()
-		return dev, false
-	}
-	defer pair.Release()
-	if !pair.IsTuple() {
-		return dev, false
-	}
-	items, err := pair.Items()
-	if err != nil {
-		cpython.ClearError()
-		return dev, false
-	}
-	defer cpython.ReleaseAll(items)
-	if len(items) != 2 || !items[0].IsIndex() || !items[1].IsIndex() {
-		return dev, false
-	}
-	typ, _, err := items[0].Int64()
-	id, _, failed := items[1].Int64()
-	if err != nil || failed != nil {
-		cpython.ClearError()
-	}
-	return dlpack.Device{Type: dlpack.DeviceType(typ), ID: int32(id)}, err == nil && failed == nil
 }
 
 // keywordsOf says what we want in __dlpack__'s words; the values are new.

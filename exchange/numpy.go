@@ -112,7 +112,7 @@ func learn(x cpython.Object) error {
 }
 
 // takeNumPy takes an array directly, and writes the plan for the next one of its type.
-func takeNumPy(x cpython.Object) (capsule.Imported, error) {
+func takeNumPy(x cpython.Object, copying capsule.Copying) (capsule.Imported, error) {
 	typ := x.Type()
 	if mask := typ.Find("mask"); mask.Exists() {
 		mask.Release()
@@ -122,13 +122,31 @@ func takeNumPy(x cpython.Object) (capsule.Imported, error) {
 		return capsule.Imported{}, err
 	}
 	o := cpython.TakeNumPy(x)
-	if !o.Exists() {
+	switch {
+	case !o.Exists() && copying == capsule.CopyAlways:
+		return takeNumPyCopy(x)
+	case !o.Exists():
 		strides := x.Find("strides")
 		defer strides.Release()
-		return capsule.Imported{}, dlpack.Errorf(dlpack.KindBuffer, "%s: want at most %d dimensions and strides in whole elements, got strides of %s bytes", typ.Name(), dlpack.MaxNDim, strides.Repr())
+		return capsule.Imported{}, dlpack.Errorf(dlpack.KindBuffer, "%s: want at most %d dimensions and strides in whole elements, got strides of %s bytes; use copy=True", typ.Name(), dlpack.MaxNDim, strides.Repr())
 	}
 	cpython.SetPlan(typ, cpython.Plan{Road: cpython.ByNumPy})
 	return capsule.Imported{Tensor: o}, nil
+}
+
+// takeNumPyCopy takes NumPy's own copy of an array whose strides DLPack cannot say (R17): it has no gaps.
+func takeNumPyCopy(x cpython.Object) (capsule.Imported, error) {
+	made, err := x.CallMethod("copy", nil)
+	if err != nil {
+		return capsule.Imported{}, err
+	}
+	defer made.Release()
+	if !isArray(made) { // of a subclass with a copy() of its own
+		return capsule.Imported{}, dlpack.Errorf(dlpack.KindType, "%s.copy() returned %s: want an array", x.Type().Name(), made.Type().Name())
+	}
+	taken, err := takeNumPy(made, capsule.CopyNever)
+	taken.Copied = true
+	return taken, err
 }
 
 // NumPyDType returns numpy's dtype object for a dtype, padded if it is smaller than a byte; those that NumPy has not are

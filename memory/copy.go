@@ -16,11 +16,8 @@ import (
 // Threads: any with the GIL.
 func Copy(t cpython.Tensor, to dlpack.Device) (cpython.Object, error) {
 	road := roadBetween(t.Record().Device, to)
-	if from := t.Record().Device; road == nil && !from.Type.HostReadable() {
-		return cpython.Object{}, dlpack.Errorf(dlpack.KindBuffer, "cannot copy from %s to %s: the CPU cannot read memory on %s", from, to, from)
-	}
 	if road == nil {
-		return cpython.Object{}, dlpack.Errorf(dlpack.KindBuffer, "cannot copy from %s to %s", t.Record().Device, to)
+		return cpython.Object{}, noRoad(t.Record().Device, to)
 	}
 	if t.Record().Device.Type == dlpack.CUDA || to.Type == dlpack.CUDA {
 		o, err := contiguous(t)
@@ -48,7 +45,7 @@ func roadBetween(from, to dlpack.Device) func(to, from cpython.Tensor) error {
 	switch {
 	case host && to.Type == dlpack.CUDA:
 		return upload
-	case host && to.Type.HostReadable():
+	case host && to.Type.HostReadable() && to.ID == 0: // R30
 		return copyOnHost
 	case from.Type == dlpack.CUDA && to.Type == dlpack.CUDA:
 		return copyOnDevices
@@ -56,6 +53,14 @@ func roadBetween(from, to dlpack.Device) func(to, from cpython.Tensor) error {
 		return download
 	}
 	return nil
+}
+
+func noRoad(from, to dlpack.Device) error {
+	why := ""
+	if !from.Type.HostReadable() && from.Type != dlpack.CUDA {
+		why = ": the CPU cannot read memory on " + from.String()
+	}
+	return dlpack.Errorf(dlpack.KindBuffer, "cannot copy from %s to %s%s", from, to, why)
 }
 
 // contiguous returns t itself if it is C-contiguous, else a copy on its own device that is.

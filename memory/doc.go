@@ -3,6 +3,6 @@
 // and the exchange table tell others; the host waits only where its own memory is read or written.
 //
 //	o, err := memory.New(dlpack.Float32, []int64{2, 3}, false, dlpack.Device{Type: dlpack.CUDA})
-//	o, err := memory.Copy(t, dlpack.Device{Type: dlpack.CPU})
+//	o, err := memory.Copy(t, dlpack.Host)
 //	err := memory.Release(dev, handle) // lets a consumer's stream wait for ours
 package memory

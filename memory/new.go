@@ -17,10 +17,10 @@ import (
 // Owns: the result is new; on error there is none.
 // Threads: any with the GIL.
 func New(d dlpack.DType, shape []int64, padded bool, dev dlpack.Device) (cpython.Object, error) {
-	switch dev.Type {
-	case dlpack.CPU:
+	switch {
+	case dev == dlpack.Host:
 		return cpython.NewTensor(d, shape, padded, false)
-	case dlpack.CUDA, dlpack.CUDAHost, dlpack.CUDAManaged:
+	case dev.Type == dlpack.CUDA, dev == dlpack.Device{Type: dlpack.CUDAHost}, dev == dlpack.Device{Type: dlpack.CUDAManaged}: // R30
 		return newByDriver(d, shape, padded, dev)
 	}
 	return cpython.Object{}, dlpack.Errorf(dlpack.KindBuffer, "cannot make a tensor on %s: want cpu, cuda, cuda_host or cuda_managed", dev)
@@ -87,7 +87,7 @@ func Fill(t cpython.Tensor, value tensor.Scalar) (err error) {
 
 func fillByPattern(t cpython.Tensor, size int, count int64, value tensor.Scalar) error {
 	pattern := make([]byte, size)
-	one := dlpack.Tensor{Data: unsafe.Pointer(&pattern[0]), Device: dlpack.Device{Type: dlpack.CPU}, DType: t.Record().DType}
+	one := dlpack.Tensor{Data: unsafe.Pointer(&pattern[0]), Device: dlpack.Host, DType: t.Record().DType}
 	if err := tensor.Fill(&one, t.Padded(), value); err != nil {
 		return err
 	}

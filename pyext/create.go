@@ -47,7 +47,7 @@ func create(function string, shape, dtype, device cpython.Object, zero bool) (cp
 	if err != nil {
 		return cpython.Object{}, err
 	}
-	if dev == nil || dev.Type == dlpack.CPU {
+	if dev == nil || *dev == dlpack.Host {
 		return cpython.NewTensor(d, dims, false, zero)
 	}
 	o, err := memory.New(d, dims, false, *dev)

@@ -15,6 +15,9 @@ var (
 
 func init() {
 	cpython.Handle(cpython.OpFromDLPack, fromDLPack)
+	cpython.Handle(cpython.OpTakeAnswer, func(c *cpython.Call) (cpython.Object, error) {
+		return exchange.TakeAnswer(c.Self, c.Arg(0))
+	})
 	cpython.Handle(cpython.OpAsArray, asArray)
 	cpython.Handle(cpython.OpAdopt, adopt)
 	cpython.Handle(cpython.OpTensorTo, to)

@@ -12,13 +12,19 @@ func init() {
 		if _, err := cpython.Sign("get_build_info()").Bind(c); err != nil {
 			return cpython.Object{}, err
 		}
+		start := "eager"
+		lazy, generation := cpython.Runtime()
+		if lazy {
+			start = "lazy"
+		}
 		return cpython.DictOf([]cpython.Entry{
 			{Name: "godlpack", Value: cpython.Version},
 			{Name: "go", Value: runtime.Version()},
 			{Name: "platform", Value: runtime.GOOS + "/" + runtime.GOARCH},
 			{Name: "dlpack", Value: dlpack.Current.String()},
 			{Name: "abi", Value: "cp311-abi3"},
-			{Name: "runtime_start", Value: "eager"},
+			{Name: "runtime_start", Value: start},
+			{Name: "runtime_generation", Value: generation},
 			{Name: "fast_lanes", Value: cpython.PlannedTypes()},
 		})
 	})

@@ -80,7 +80,7 @@ func readInterface(obj, dict cpython.Object) (cpython.Object, error) {
 	if err != nil {
 		return cpython.Object{}, err
 	}
-	return cpython.NewBorrowed(obj, dlpack.Device{Type: dlpack.CPU}, d.address, d.dtype, d.shape, d.strides, d.flags)
+	return cpython.NewBorrowed(obj, dlpack.Host, d.address, d.dtype, d.shape, d.strides, d.flags)
 }
 
 // description is what the array interfaces of NumPy and of CUDA have in common; strides in elements.

@@ -409,7 +409,8 @@ def test_producers_are_told_our_stream(cuda):
         PRODUCER
         + """
 s = new_stream()
-p, q = Producer(gd.zeros(2, device="cuda")), Producer(gd.zeros(2))
+class OnCPU(Producer): pass
+p, q = Producer(gd.zeros(2, device="cuda")), OnCPU(gd.zeros(2))
 for _ in range(3):
     gd.from_dlpack(p), gd.from_dlpack(q)
     with cuda.stream(s):
@@ -432,6 +433,32 @@ for odd in (None, (), (2,), ("2", 0), 5):
     p.device = odd
     assert gd.from_dlpack(p).device == "cuda:0"
 p.t = q.t = old.t = None
+"""
+    )
+
+
+def test_producers_that_were_on_the_cpu_before(cuda):
+    """A type of which CPU tensors were taken is asked at full speed, without a stream: then its work is done on the default
+    stream (R28), which ours waits for."""
+    cuda(
+        PRODUCER
+        + """
+s = new_stream()
+p = Producer(gd.zeros(2))
+gd.from_dlpack(p)
+p.t = of(1, 2).to("cuda")
+p.device, p.asked = (2, 0), []
+fake.fake_reset()
+assert gd.from_dlpack(p).data_ptr == p.t.data_ptr and not log("cuEvent")
+with cuda.stream(s):
+    t = gd.from_dlpack(p)
+assert p.asked == [{"max_version": (1, 3)}] * 2, "once each"
+waits = [line.split()[2] for line in log("cuStreamWaitEvent")]  # first p's own, for the consumer; then ours
+assert [line.split(" on ")[1] for line in log("cuEventRecord")] == waits[::-1] and waits[0] == "1" != waits[1], log("cu")
+fake.fake_fail(b"cuStreamWaitEvent", 1, 999)
+with cuda.stream(s):
+    raises(RuntimeError, "Producer: cannot order two streams of cuda:0: cuStreamWaitEvent", gd.from_dlpack, p)
+p.t = None
 """
     )
 

@@ -59,11 +59,15 @@ def test_version_beyond_64_bits():
     assert name_of(gd.zeros(3).__dlpack__(max_version=(2**70, 0))) == "dltensor_versioned"
 
 
-@pytest.mark.parametrize("version", [1, (1,), (1, 0, 0), [1, 0], "10", (1.0, 0), ("1", "0"), (None, 0), ()])
-def test_wrong_version(version):
-    """R7"""
+@pytest.mark.parametrize(
+    "version",
+    [1, (1,), (1, 0, 0), [1, 0], "10", (1.0, 0), ("1", "0"), (None, 0), (1, None), (0, None), (1, "0"), (1, 0.5), ()],
+)
+@pytest.mark.parametrize("rest", [{}, {"copy": False}], ids=["lane", "Go"])
+def test_wrong_version(version, rest):
+    """R7, by either road."""
     with pytest.raises(TypeError, match="want None or a tuple of two ints, got"):
-        gd.zeros(3).__dlpack__(max_version=version)
+        gd.zeros(3).__dlpack__(max_version=version, **rest)
 
 
 @pytest.mark.parametrize("stream", [None, -1])
@@ -81,7 +85,7 @@ def test_streams_that_the_cpu_has_not(stream):
 
 
 def test_stream_beyond_64_bits():
-    with pytest.raises(ValueError, match="no stream"):
+    with pytest.raises(ValueError, match=f"{2**70} is no stream"):
         gd.zeros(3).__dlpack__(stream=2**70)
 
 
@@ -120,12 +124,31 @@ def test_device(device, form):
     assert record.data == t.data_ptr
 
 
-@pytest.mark.parametrize("device", [(2, 0), (8, 0), (99, 0), (-1, 0)])
+@pytest.mark.parametrize("device", [(2, 0), (8, 0), (99, 0), (-1, 0), (1, 1), (1, -1)])
 @pytest.mark.parametrize("copying", [None, True])
 def test_devices_that_are_not_there(device, copying):
     """R26, R3"""
     with pytest.raises(BufferError, match=r"cannot copy from cpu to |no CUDA driver"):
         gd.zeros(3).__dlpack__(dl_device=device, copy=copying)
+
+
+@forms
+def test_copies_are_where_they_were_asked_for(form):
+    """R26: the device that was asked for, or an error."""
+    t = gd.from_dlpack(Forged(device=(3, 0)).capsule())
+    with pytest.raises(BufferError, match="no CUDA driver"):
+        t.__dlpack__(copy=True, dl_device=(3, 0), **form)
+    with pytest.raises(BufferError, match="cannot copy from cuda_host to rocm:0"):
+        t.__dlpack__(copy=True, dl_device=(10, 0), **form)
+    assert record_in(t.__dlpack__(copy=True, dl_device=(1, 0), **form)).device_pair() == (1, 0)
+
+
+@pytest.mark.parametrize("text", ["True", "False", ""])
+def test_copy_is_no_text(text):
+    """R25: "False" would be true."""
+    for call in (gd.zeros(3).__dlpack__, lambda copy: gd.from_dlpack(gd.zeros(3), copy=copy)):
+        with pytest.raises(ValueError, match=f"'copy': want None, True or False, got '{text}'"):
+            call(copy=text)
 
 
 def test_other_device_without_a_copy():
@@ -301,8 +324,8 @@ def test_unconsumed_capsule(form):
     capsule = gd.zeros(3).__dlpack__(**form)
     del capsule
     after = gd._core._scoreboard()
-    assert after["exports_made"] - before["exports_made"] == 1
-    assert after["exports_deleted"] - before["exports_deleted"] == 1
+    assert after["storages_made"] - before["storages_made"] == 1
+    assert after["storages_freed"] - before["storages_freed"] == 1
 
 
 @forms
@@ -322,10 +345,10 @@ def test_used_capsule_does_not_delete(form):
     """R9, R36"""
     capsule = gd.zeros(3).__dlpack__(**form)
     managed = take(capsule)
-    made = gd._core._scoreboard()["exports_deleted"]
+    made = gd._core._scoreboard()["storages_freed"]
     del capsule
     gc.collect()
-    assert gd._core._scoreboard()["exports_deleted"] == made
+    assert gd._core._scoreboard()["storages_freed"] == made
     delete(managed)
 
 

@@ -283,12 +283,8 @@ class Fuzzer:
             return
         self.read += 1
         assert len(repr(t)) > 10
-        try:
-            copy = t.copy()
-        except BufferError:  # row-major strides of nothing, (0, 2^62, 2^62), need not fit
-            assert t.size == 0
-        else:
-            assert copy.shape == t.shape and copy.dtype == t.dtype
+        copy = t.copy()
+        assert copy.shape == t.shape and copy.dtype == t.dtype
 
     def by_capsule(self, managed):
         self.fill(managed)

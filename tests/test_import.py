@@ -1,4 +1,4 @@
-"""Importing godlpack: what comes with it, again, in subinterpreters, in forked children, and at the end."""
+"""Importing godlpack: what comes with it, again, in subinterpreters, and at the end."""
 
 import sys
 
@@ -65,101 +65,6 @@ print(open(out).read())
 assert gd.from_dlpack(t).tolist() == [0.0] * 3
 """
     assert "interpreter" in python(script)
-
-
-FORK = """
-import os, signal, sys, traceback
-import godlpack as gd
-{before}
-sys.stdout.flush()
-child = os.fork()
-if child == 0:
-    signal.alarm(10)
-    try:
-{inside}
-    except BaseException:
-        traceback.print_exc()
-        os._exit(1)
-    os._exit(0)
-assert os.waitpid(child, 0)[1] == 0
-assert gd.full(3, 1.0).tolist() == [1.0] * 3
-"""
-
-
-def in_child(python, before, inside):
-    """Runs a script in a child made by fork(); one that hangs is ended by a signal, which is a failure too."""
-    indented = "\n".join("        " + line for line in inside.strip().splitlines())
-    return python("import warnings; warnings.simplefilter('ignore')" + FORK.format(before=before, inside=indented))
-
-
-@pytest.mark.skipif(not hasattr(sys, "getdlopenflags"), reason="needs fork()")
-class TestFork:
-    @pytest.mark.parametrize(
-        "call",
-        [
-            "gd.zeros(3)",
-            "gd.DType('int8')",
-            "t.copy()",
-            "t.tolist()",
-            "repr(t)",
-            "t[1:]",
-            "gd.asarray(b'abc')",
-            "t.to('cpu')",
-            "t.T",
-            "gd.get_build_info()",
-        ],
-    )
-    def test_go_is_not_entered(self, python, call):
-        """Its threads did not come along: a RuntimeError, no deadlock."""
-        in_child(
-            python,
-            "t = gd.zeros(3)",
-            f"""
-try:
-    {call}
-    assert False
-except RuntimeError as e:
-    assert "fork" in str(e), e
-""",
-        )
-
-    def test_attributes_need_no_go(self, python):
-        in_child(
-            python,
-            "t = gd.full((2, 3), 1.5); t.dtype, t.device",
-            """
-assert (t.shape, t.strides, t.ndim, t.size, t.nbytes) == ((2, 3), (3, 1), 2, 6, 24)
-assert t.dtype.name == "float32" and str(t.device) == "cpu" and len(t) == 2 and not t.readonly
-assert t.__dlpack_device__() == (1, 0)
-""",
-        )
-
-    def test_export_needs_no_go(self, python, np):
-        in_child(
-            python,
-            "import numpy as np; t = gd.full((2, 3), 1.5)",
-            """
-a = np.from_dlpack(t)
-assert a.tolist() == [[1.5] * 3] * 2
-del a
-del t
-""",
-        )
-
-    @pytest.mark.parametrize("call", ["memoryview(t)", "bytes(t)"])
-    def test_buffers(self, python, call):
-        """A RuntimeError as of other calls; not a child that hangs."""
-        in_child(
-            python,
-            "t = gd.zeros(3)",
-            f"""
-try:
-    {call}
-    assert False
-except RuntimeError as e:
-    assert "fork" in str(e), e
-""",
-        )
 
 
 def test_exit_with_everything_alive(python, np, torch):

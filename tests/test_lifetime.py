@@ -6,7 +6,9 @@ import os
 import shutil
 import subprocess
 import sys
+import threading
 
+import numpy as np
 import pytest
 from forge import take
 
@@ -394,3 +396,46 @@ def test_bytes_stay(np, torch):
     for _ in range(MANY // 4):  # four exchanges each
         exchange()
     assert resident() - before < 16 << 20
+
+
+# ---- several exports of one tensor: the first sits in the storage itself ----
+
+
+@pytest.mark.parametrize("ndim", [0, 1, 6, 7, 64])
+def test_exports_side_by_side(ndim):
+    """Each has its own record, and the memory lives until the last is gone, in whatever order they go."""
+    t = gd.full((1,) * ndim, 7.0)
+    views = [gd.from_dlpack(t.__dlpack__(max_version=(1, 3))) for _ in range(3)]
+    legacy = gd.from_dlpack(t.__dlpack__())
+    del t, views[0]
+    again = gd.from_dlpack(views[0].__dlpack__())
+    for view in [*views, legacy, again]:
+        assert view.shape == (1,) * ndim
+        assert view.copy().reshape(1).tolist() == [7.0]
+
+
+def test_seat_is_taken_again():
+    """An export that is gone leaves its place to the next, and what a consumer still holds is left alone."""
+    t = gd.zeros((2, 3))
+    kept = np.from_dlpack(t)
+    for i in range(5):
+        passing = np.from_dlpack(t[:, :2])
+        passing[:] = i
+        del passing
+    assert kept.tolist() == [[4, 4, 0], [4, 4, 0]]
+
+
+def test_exports_from_many_threads():
+    """Whoever gets the seat, and whoever gives it back."""
+    t = gd.zeros((2, 3))
+
+    def work():
+        for _ in range(2000):
+            assert gd.from_dlpack(t).data_ptr == t.data_ptr
+            assert np.from_dlpack(t).shape == (2, 3)
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()

@@ -209,9 +209,23 @@ def test_misaligned():
 def test_strides_that_are_no_multiple_of_the_element():
     """R17"""
     a = np.zeros(3, [("x", "i4"), ("y", "i2")])["x"]
-    for road in (gd.from_dlpack, lambda a: gd.asarray(memoryview(a))):
+    a[:] = [1, 2, 3]
+    for road in (gd.from_dlpack, lambda a: gd.asarray(memoryview(a)), lambda a: gd.from_dlpack(a, copy=False)):
         with pytest.raises(BufferError):
             road(a)
+    for road in (gd.from_dlpack, gd.asarray):
+        t = road(a, copy=True)
+        assert (t.tolist(), t.strides, t.readonly) == ([1, 2, 3], (1,), False)
+
+
+def test_copy_that_is_no_array():
+    class Strange(np.ndarray):
+        def copy(self, order="C"):
+            return 5
+
+    a = np.zeros(3, [("x", "i4"), ("y", "i2")])["x"].view(Strange)
+    with pytest.raises(TypeError, match=r"copy\(\) returned int: want an array"):
+        gd.from_dlpack(a, copy=True)
 
 
 UNSPEAKABLE = [">f4", ">i8", ">c16", "O", "U4", "S4", "f4,i4", "V8", "M8[s]", "m8[D]", "clongdouble"]

@@ -401,3 +401,29 @@ def test_copy():
 
 def test_torch_asks_for_a_copy_of_read_only():
     assert torch.from_dlpack(gd.asarray(b"abc"), copy=True).tolist() == [97, 98, 99]
+
+
+class Asked(torch.Tensor):
+    """A subclass whose attribute lookup is its own: the guard must go through it."""
+
+    def __getattribute__(self, name):
+        if name == "requires_grad":
+            return True
+        return super().__getattribute__(name)
+
+
+def test_guard_respects_a_subclass_lookup():
+    x = torch.ones(3).as_subclass(Asked)
+    for _ in range(3):  # the first call plans, the others go by the plan
+        with pytest.raises(BufferError, match="requires grad"):
+            gd.from_dlpack(x)
+
+
+def test_guard_sees_each_change():
+    x = torch.ones(3)
+    for _ in range(3):
+        assert gd.from_dlpack(x).data_ptr == x.data_ptr()
+        x.requires_grad_()
+        with pytest.raises(BufferError, match="requires grad"):
+            gd.from_dlpack(x)
+        x.requires_grad_(False)

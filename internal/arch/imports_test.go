@@ -30,7 +30,7 @@ var mayImportModule = map[string][]string{
 	"cuda": {"github.com/ebitengine/purego"},
 }
 
-// mayUseC are the packages that may import "C". In pyext/core it is bare: no C text, only //export.
+// mayUseC are the packages that may import "C". In pyext/core it is bare: no C text, only flags for the linker.
 var mayUseC = []string{"internal/cpython", "library", "pyext/core"}
 
 func TestImports(t *testing.T) {

@@ -14,13 +14,23 @@
 #include "records.h"
 #include "version.h"
 
+/* ---- variables, and the copies of this library ----
+   After a fork, Go runs in a fresh copy of this library (runtime.c), with a copy of every variable here. So each variable
+   says whose it is. KEPT: the copy takes over the value that the first library has, which never changes once a tensor
+   exists: types, names, and pointers to what does change. OWN: each copy has its own, and only that copy uses it, or
+   others reach it through a KEPT pointer. */
+#define GD_KEPT __attribute__((section("gd_kept")))
+#define GD_OWN
+
 /* ---- storage: what keeps memory alive, shared by tensors, their views and their exports ---- */
 
 typedef struct gd_storage gd_storage;
 struct gd_storage {
-  _Atomic int64_t refs;
+  _Atomic int64_t refs;              /* holders, and GD_SEATED while the seat is taken */
   void (*release)(gd_storage *self); /* gives back what is held and frees self; any thread, no GIL */
+  void *seat;                        /* room for one managed tensor (gd_export), NULL if there is none */
 };
+#define GD_SEATED ((int64_t)1 << 62)
 
 /* A scoreboard for leak tests: each pair is equal when everything was given back. What happens under the GIL is
    counted without atomic operations, which cost as much as the rest of an exchange. */
@@ -30,8 +40,18 @@ typedef struct {
   gd_count exports_made, exports_deleted; /* managed tensors handed to others */
   gd_count imports_taken, imports_deleted; /* managed tensors taken from others */
 } gd_scoreboard;
-extern gd_scoreboard gd_score;
+extern gd_scoreboard *gd_score;
 static inline void gd_tally(gd_count *c) { atomic_fetch_add_explicit(&c->unheld, 1, memory_order_relaxed); }
+
+/* A managed tensor of ours: the record, what it keeps alive, and its own copy of shape and strides, so that it outlives
+   the Python object it came from. The first of a storage sits in the storage itself, and costs no allocation. */
+typedef struct {
+  union { DLManagedTensorVersioned versioned; DLManagedTensor legacy; } m;
+  gd_storage *storage;
+  int64_t dims[];
+} gd_export;
+enum { GD_SEAT_NDIM = 6 };
+typedef struct { gd_export export; int64_t dims[2 * GD_SEAT_NDIM]; } gd_seat;
 
 void *gd_storage_block(size_t nbytes, bool zero, gd_storage **out);
 gd_storage *gd_storage_of_versioned(DLManagedTensorVersioned *m);
@@ -42,6 +62,8 @@ typedef struct { uintptr_t address, context, push, free, pop; } gd_driver_memory
 gd_storage *gd_storage_of_driver(gd_driver_memory m);
 gd_storage *gd_storage_of_buffer(PyObject *exporter, int flags, Py_buffer **view);
 gd_storage *gd_storage_retain(gd_storage *s);
+bool gd_storage_sit(gd_storage *s);
+void gd_storage_stand(gd_storage *s);
 void gd_storage_release(gd_storage *s);
 void gd_storage_abandon(gd_storage *s);
 
@@ -92,7 +114,7 @@ extern const DLPackExchangeAPI gd_exchange_api;
 uintptr_t *gd_current_stream(int32_t device_id);
 DLManagedTensorVersioned *gd_export_versioned(gd_tensor *x, uint64_t extra_flags);
 PyObject *gd_adopt(DLManagedTensorVersioned *m, uint64_t flags);
-bool gd_tensor_share(gd_tensor *x, gd_storage **out);
+bool gd_tensor_share(gd_tensor *x);
 PyObject *gd_capsule(gd_tensor *x, bool versioned, uint64_t extra_flags);
 
 int gd_table_take(const DLPackExchangeAPI *api, PyObject *x, DLManagedTensorVersioned **out);
@@ -108,6 +130,8 @@ typedef struct {
   gd_road road;
   const DLPackExchangeAPI *api; /* by table */
   bool guarded;                 /* by table: has torch's requires_grad, is_conj and is_neg, which its table ignores */
+  PyObject *grad;               /* requires_grad as the type has it, if that cannot be hidden by an object: or NULL */
+  descrgetfunc get_grad;        /* how to read it */
   bool immutable;               /* by method: legacy capsules are read-only */
 } gd_plan;
 
@@ -124,9 +148,32 @@ bool gd_numpy_is_type(const PyTypeObject *type);
 
 bool gd_is_finalizing(void);
 
+/* ---- the Go runtime: started at first need, and anew after a fork ---- */
+
+/* What one copy of this library offers the others: its ways into Go, and what to do with its runtime. */
+typedef struct {
+  PyObject *(*enter)(int op, PyObject *self, PyObject **args, Py_ssize_t nargs, PyObject *kwnames);
+  int (*get_buffer)(PyObject *self, Py_buffer *view, int flags);
+  void (*start)(void);            /* does nothing if it is running */
+  void (*withdraw_signals)(void); /* puts back what handled Go's signals before */
+  char *kept;                     /* where its GD_KEPT variables are */
+  bool lazy;                      /* its runtime did not start when the library was loaded */
+  _Atomic bool started;
+  bool dead; /* forked away from its threads: nobody may enter */
+} gd_runtime;
+extern gd_runtime gd_own_runtime;
+typedef struct { PyModuleDef module; gd_runtime *runtime; } gd_definition; /* what PyInit__core returns */
+
+int gd_runtime_exec(void); /* watches for forks; part of the module's execution */
+int64_t gd_runtime_generation(void);
+void *gd_open_copy(const char *path, char *why, size_t size);
+void gd_signals_install(void);
+void gd_signals_withdraw(void);
+
 /* ---- the door: the one way into Go ---- */
 
 bool gd_may_enter(void);
+int gd_get_buffer(PyObject *self, Py_buffer *view, int flags);
 PyObject *gd_enter(int op, PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames);
 
 /* For the method lists of ops.h: a method that enters Go, and its entry in a method table. */

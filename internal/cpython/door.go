@@ -25,6 +25,7 @@ const (
 	OpLayout       Op = C.GD_OP_module_layout
 	OpRebuild      Op = C.GD_OP_module_rebuild
 	OpScoreboard   Op = C.GD_OP_module_scoreboard
+	OpTakeAnswer   Op = C.GD_OP_module_take_answer
 	OpAdopt        Op = C.GD_OP_module_adopt
 	OpMakeDType    Op = C.GD_OP_module_make_dtype
 	OpMakeDevice   Op = C.GD_OP_module_make_device
@@ -77,6 +78,7 @@ func godlpackEnter(op C.int, self *C.PyObject, args **C.PyObject, nargs C.Py_ssi
 			result = nil
 		}
 	}()
+	debug.SetPanicOnFault(true)
 	handler := handlers[op]
 	if handler == nil {
 		raise(dlpack.Errorf(dlpack.KindRuntime, "godlpack: operation %d has no function", int(op)))
@@ -112,6 +114,7 @@ func godlpackGetBuffer(self *C.PyObject, view *C.Py_buffer, flags C.int) (rc C.i
 			rc = -1
 		}
 	}()
+	debug.SetPanicOnFault(true)
 	view.obj = nil
 	if err := fillBuffer(Tensor{(*C.gd_tensor)(unsafe.Pointer(self))}, view, flags); err != nil {
 		raise(err)

@@ -47,8 +47,17 @@ func ClearError() { C.PyErr_Clear() }
 // GIL: held.
 // Owns: nothing passes.
 // Threads: any with the GIL.
-func RaisedTypeError() bool {
-	return C.PyErr_Occurred() != nil && C.PyErr_ExceptionMatches(C.PyExc_TypeError) != 0
+func RaisedTypeError() bool { return raised(C.PyExc_TypeError) }
+
+// RaisedBufferError reports whether the pending exception is a BufferError.
+//
+// GIL: held.
+// Owns: nothing passes.
+// Threads: any with the GIL.
+func RaisedBufferError() bool { return raised(C.PyExc_BufferError) }
+
+func raised(class *C.PyObject) bool {
+	return C.PyErr_Occurred() != nil && C.PyErr_ExceptionMatches(class) != 0
 }
 
 // Exception is a Python exception that was set aside.

@@ -4,10 +4,10 @@
 
 #include "core.h"
 
-static PyObject *str_requires_grad, *str_is_conj, *str_is_neg;
-static PyObject *str_dlpack, *str_dtype;
-static PyObject *no_arguments, *versioned_keyword; /* __dlpack__(max_version=(1, 3)) */
-static PyObject *str_stream, *str_max_version, *str_dl_device, *str_copy;
+static GD_KEPT PyObject *str_requires_grad, *str_is_conj, *str_is_neg;
+static GD_KEPT PyObject *str_dlpack, *str_dtype;
+static GD_KEPT PyObject *no_arguments, *versioned_keyword; /* __dlpack__(max_version=(1, 3)) */
+static GD_KEPT PyObject *str_stream, *str_max_version, *str_dl_device, *str_copy;
 
 /* gd_lane_exec interns the names that the lanes look up.
    C because: (c).
@@ -33,21 +33,37 @@ int gd_lane_exec(void) {
 /* ---- plans, by exact type (R63) ---- */
 
 /* A type that collides with another takes its place; Go plans the other again when it comes back. */
-static gd_plan plans[GD_PLANS];
+static GD_OWN gd_plan own_plans[GD_PLANS];
+static GD_KEPT gd_plan *plans = own_plans;
 
 static gd_plan *plan_slot(const PyTypeObject *type) { return &plans[((uintptr_t)type >> 4) * 0x9E3779B97F4A7C15u >> 58]; }
+
+/* Finds a type's own requires_grad, as attribute lookup would for every object: a data descriptor, which no object's own
+   attribute can hide, on a type that looks attributes up in the common way. */
+static void find_grad(gd_plan *p) {
+  p->grad = PyObject_GetAttr((PyObject *)p->type, str_requires_grad);
+  if (p->grad == NULL) return PyErr_Clear();
+  PyTypeObject *kind = Py_TYPE(p->grad);
+  p->get_grad = (descrgetfunc)PyType_GetSlot(kind, Py_tp_descr_get);
+  bool data = p->get_grad != NULL && PyType_GetSlot(kind, Py_tp_descr_set) != NULL;
+  if (data && PyType_GetSlot(p->type, Py_tp_getattro) == (void *)PyObject_GenericGetAttr) return;
+  Py_DecRef(p->grad);
+  p->grad = NULL;
+}
 
 /* gd_plan_set writes down what Go decided about a type.
    C because: (c).
    GIL: held.
-   Owns: keeps a reference to the type; its table lives for ever (R52).
+   Owns: keeps a reference to the type, and to its requires_grad; its table lives for ever (R52).
    Threads: any with the GIL. */
 void gd_plan_set(gd_plan plan) {
   gd_plan *p = plan_slot(plan.type);
-  PyTypeObject *old = p->type;
+  PyObject *old = (PyObject *)p->type, *old_grad = p->grad;
   Py_IncRef((PyObject *)plan.type);
   *p = plan;
-  if (old != NULL) Py_DecRef((PyObject *)old);
+  if (plan.guarded) find_grad(p);
+  if (old != NULL) Py_DecRef(old);
+  if (old_grad != NULL) Py_DecRef(old_grad);
 }
 
 /* gd_plan_type is the type of plan i, if there is one.
@@ -83,8 +99,8 @@ static bool is_compact(const DLTensor *t) {
 /* What torch's table does not say (R65): whether the tensor requires grad, or is a lazy conjugate or negative,
    whose memory holds other values than the tensor. Conjugates are complex. A negative of a real dtype is the
    imaginary part of a conjugate, so it has one element or gaps between its elements: all others need not be asked. */
-static bool torch_says_plain(PyObject *x, const DLTensor *t) {
-  PyObject *grad = PyObject_GetAttr(x, str_requires_grad);
+static bool torch_says_plain(PyObject *x, const gd_plan *plan, const DLTensor *t) {
+  PyObject *grad = plan->grad != NULL ? plan->get_grad(plan->grad, x, (PyObject *)plan->type) : PyObject_GetAttr(x, str_requires_grad);
   if (grad != NULL) Py_DecRef(grad);
   if (grad != Py_False) return false;
   if (t->dtype.code == kDLComplex) return answers_false(x, str_is_conj) && answers_false(x, str_is_neg);
@@ -96,7 +112,7 @@ static PyObject *take_by_table(PyObject *x, const gd_plan *plan) {
   DLManagedTensorVersioned *m = NULL;
   if (plan->api->managed_tensor_from_py_object_no_sync(x, &m) != 0 || m == NULL) return NULL;
   if (m->version.major == DLPACK_MAJOR) {
-    bool plain = gd_is_plain(&m->dl_tensor) && (!plan->guarded || torch_says_plain(x, &m->dl_tensor));
+    bool plain = gd_is_plain(&m->dl_tensor) && (!plan->guarded || torch_says_plain(x, plan, &m->dl_tensor));
     PyObject *tensor = plain ? gd_adopt(m, m->flags) : NULL;
     if (tensor != NULL) return tensor;
   }
@@ -109,7 +125,7 @@ static PyObject *take_capsule(PyObject *capsule, bool immutable) {
   if (PyCapsule_IsValid(capsule, "dltensor_versioned")) {
     DLManagedTensorVersioned *m = PyCapsule_GetPointer(capsule, "dltensor_versioned");
     if (m->version.major != DLPACK_MAJOR || !gd_is_plain(&m->dl_tensor)) return NULL;
-    if (m->dl_tensor.device.device_type != kDLCPU) return NULL; /* its producer was not told our stream */
+    if (m->dl_tensor.device.device_type != kDLCPU) return NULL; /* whose producer was not told our stream */
     if (PyCapsule_SetName(capsule, "used_dltensor_versioned") != 0) return NULL;
     PyObject *tensor = gd_adopt(m, m->flags);
     if (tensor == NULL) gd_managed_delete(m, NULL);
@@ -125,12 +141,22 @@ static PyObject *take_capsule(PyObject *capsule, bool immutable) {
   return tensor;
 }
 
-static PyObject *take_by_method(PyObject *x, const gd_plan *plan) {
+/* What x's __dlpack__ answers to the usual question. */
+static PyObject *ask_method(PyObject *x) {
   PyObject *method = PyObject_GetAttr(x, str_dlpack);
-  PyObject *capsule = method == NULL ? NULL : PyObject_Call(method, no_arguments, versioned_keyword);
-  PyObject *tensor = capsule == NULL ? NULL : take_capsule(capsule, plan->immutable);
+  PyObject *answer = method == NULL ? NULL : PyObject_Call(method, no_arguments, versioned_keyword);
   if (method != NULL) Py_DecRef(method);
-  if (capsule != NULL) Py_DecRef(capsule);
+  return answer;
+}
+
+/* Takes x's answer, which is given up; an unusual one is Go's to judge, so that x is not asked twice. A refused capsule
+   may have a destructor of Python's, which must not meet the exception that is on its way. */
+static PyObject *take_answer(PyObject *x, PyObject *answer, bool immutable) {
+  PyObject *class, *value, *trace, *tensor = take_capsule(answer, immutable);
+  if (tensor == NULL && PyErr_Occurred() == NULL) tensor = gd_enter(GD_OP_module_take_answer, x, &answer, 1, NULL);
+  PyErr_Fetch(&class, &value, &trace);
+  Py_DecRef(answer);
+  PyErr_Restore(class, value, trace);
   return tensor;
 }
 
@@ -142,7 +168,8 @@ static PyObject *take_by_method(PyObject *x, const gd_plan *plan) {
    Threads: any with the GIL. */
 PyObject *gd_lane_from_dlpack(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
   if (nargs == 1 && kwnames == NULL) {
-    PyObject *x = args[0], *tensor = NULL;
+    PyObject *x = args[0], *tensor = NULL, *answer;
+    bool immutable;
     const gd_plan *plan = plan_of(Py_TYPE(x));
     switch (plan == NULL ? 0 : plan->road) {
       case GD_BY_TABLE: tensor = take_by_table(x, plan); break;
@@ -152,8 +179,9 @@ PyObject *gd_lane_from_dlpack(PyObject *module, PyObject *const *args, Py_ssize_
         PyErr_Clear(); /* a dtype that buffers cannot say, or memory elsewhere */
         /* fall through */
       case GD_BY_METHOD:
-        tensor = take_by_method(x, plan);
-        if (tensor == NULL && PyErr_Occurred() != NULL && !PyErr_ExceptionMatches(PyExc_TypeError)) return NULL;
+        immutable = plan->immutable; /* x's Python code may change the plan */
+        if ((answer = ask_method(x)) != NULL) return take_answer(x, answer, immutable);
+        if (!PyErr_ExceptionMatches(PyExc_TypeError)) return NULL;
         break;
     }
     if (tensor != NULL) return tensor;
@@ -207,8 +235,9 @@ static int usual_version(PyObject *const *values, PyObject *kwnames) {
   for (Py_ssize_t i = 0; i < n; i++) {
     PyObject *name = PyTuple_GetItem(kwnames, i), *value = values[i];
     if (name == str_max_version && Py_TYPE(value) == &PyTuple_Type && PyTuple_Size(value) == 2) {
+      PyObject *minor = PyTuple_GetItem(value, 1);
       long long major = PyLong_AsLongLong(PyTuple_GetItem(value, 0));
-      if (major < 0) return PyErr_Clear(), -1;
+      if (major < 0 || Py_TYPE(minor) != &PyLong_Type) return PyErr_Clear(), -1;
       version = major >= 1;
     } else if (value != Py_None || !(name == str_stream || name == str_max_version || name == str_dl_device || name == str_copy)) {
       return -1;

@@ -28,9 +28,15 @@ typedef PyObject *(*new_from_descr)(PyTypeObject *, PyObject *descr, int nd, con
                                     void *data, int flags, PyObject *);
 typedef int (*set_base_object)(PyObject *array, PyObject *base);
 
-static PyTypeObject *array_type;
-static void **functions;
-static struct { DLDataType dtype; bool padded; } learned[TYPE_NUMBERS]; /* what each type number means; bits 0: unknown */
+typedef struct {
+  PyTypeObject *array_type;
+  void **functions;
+  struct { DLDataType dtype; bool padded; } learned[TYPE_NUMBERS]; /* what each type number means; bits 0: unknown */
+  gd_label_cache dtypes;
+} numpy_lane;
+
+static GD_OWN numpy_lane own_lane;
+static GD_KEPT numpy_lane *lane = &own_lane;
 
 /* gd_numpy_enable makes the lane work, with ndarray's type and NumPy's table of functions; NULL turns it off.
    C because: (a).
@@ -39,8 +45,8 @@ static struct { DLDataType dtype; bool padded; } learned[TYPE_NUMBERS]; /* what 
    Threads: any with the GIL. */
 void gd_numpy_enable(PyTypeObject *type, void **table) {
   if (type != NULL) Py_IncRef((PyObject *)type);
-  array_type = type;
-  functions = table;
+  lane->array_type = type;
+  lane->functions = table;
 }
 
 /* gd_numpy_learn tells what the type number of array x means.
@@ -51,8 +57,8 @@ void gd_numpy_enable(PyTypeObject *type, void **table) {
 void gd_numpy_learn(PyObject *x, DLDataType dtype, bool padded) {
   int n = ((numpy_array *)x)->descr->type_num;
   if (n < 0 || n >= TYPE_NUMBERS) return;
-  learned[n].dtype = dtype;
-  learned[n].padded = padded;
+  lane->learned[n].dtype = dtype;
+  lane->learned[n].padded = padded;
 }
 
 /* gd_numpy_take makes a Tensor over the memory of x, an array of NumPy; read-only if x is not writeable.
@@ -63,15 +69,15 @@ void gd_numpy_learn(PyObject *x, DLDataType dtype, bool padded) {
 PyObject *gd_numpy_take(PyObject *x) {
   const numpy_array *a = (numpy_array *)x;
   int n = a->descr->type_num;
-  if (n < 0 || n >= TYPE_NUMBERS || learned[n].dtype.bits == 0 || a->descr->byteorder == '>') return NULL;
+  if (n < 0 || n >= TYPE_NUMBERS || lane->learned[n].dtype.bits == 0 || a->descr->byteorder == '>') return NULL;
   if (a->nd < 0 || a->nd > DLPACK_MAX_NDIM) return NULL;
-  uint64_t flags = (a->flags & WRITEABLE ? 0 : DLPACK_READ_ONLY) | (learned[n].padded ? DLPACK_SUBBYTE_PADDED : 0);
-  int64_t strides[DLPACK_MAX_NDIM], itemsize = gd_item_bits(learned[n].dtype, flags) / 8;
+  uint64_t flags = (a->flags & WRITEABLE ? 0 : DLPACK_READ_ONLY) | (lane->learned[n].padded ? DLPACK_SUBBYTE_PADDED : 0);
+  int64_t strides[DLPACK_MAX_NDIM], itemsize = gd_item_bits(lane->learned[n].dtype, flags) / 8;
   for (int i = 0; i < a->nd; i++) {
     strides[i] = a->strides[i] / itemsize;
     if (strides[i] * itemsize != a->strides[i] && a->dimensions[i] > 1) return NULL; /* R17 */
   }
-  DLTensor t = {a->data, {kDLCPU, 0}, a->nd, learned[n].dtype, a->dimensions, strides, 0};
+  DLTensor t = {a->data, {kDLCPU, 0}, a->nd, lane->learned[n].dtype, a->dimensions, strides, 0};
   gd_storage *storage = gd_storage_of_object(x);
   PyObject *tensor = storage == NULL ? NULL : gd_tensor_new(&t, flags, storage);
   if (tensor == NULL) gd_storage_release(storage);
@@ -85,19 +91,19 @@ PyObject *gd_numpy_take(PyObject *x) {
    Owns: the result is the caller's; NULL if x has no such buffer, with or without an exception.
    Threads: any with the GIL. */
 PyObject *gd_numpy_take_buffer(PyObject *x, PyObject *dtype_name) {
-  PyObject *descr = array_type == NULL ? NULL : PyObject_GetAttr(x, dtype_name);
+  PyObject *descr = lane->array_type == NULL ? NULL : PyObject_GetAttr(x, dtype_name);
   if (descr == NULL) return NULL;
   int n = ((numpy_dtype *)descr)->type_num;
   Py_DecRef(descr); /* x has it still */
-  if (n < 0 || n >= TYPE_NUMBERS || learned[n].dtype.bits == 0 || learned[n].padded) return NULL;
+  if (n < 0 || n >= TYPE_NUMBERS || lane->learned[n].dtype.bits == 0 || lane->learned[n].padded) return NULL;
   Py_buffer *view;
   gd_storage *storage = gd_storage_of_buffer(x, PyBUF_STRIDES, &view);
   if (storage == NULL) return NULL;
-  int64_t strides[DLPACK_MAX_NDIM], itemsize = gd_item_bits(learned[n].dtype, 0) / 8;
+  int64_t strides[DLPACK_MAX_NDIM], itemsize = gd_item_bits(lane->learned[n].dtype, 0) / 8;
   PyObject *tensor = NULL;
   if (view->ndim <= DLPACK_MAX_NDIM && view->itemsize == itemsize) {
     for (int i = 0; i < view->ndim; i++) strides[i] = view->strides[i] / itemsize; /* XLA's layouts have whole ones */
-    DLTensor t = {view->buf, {kDLCPU, 0}, view->ndim, learned[n].dtype, view->shape, strides, 0};
+    DLTensor t = {view->buf, {kDLCPU, 0}, view->ndim, lane->learned[n].dtype, view->shape, strides, 0};
     tensor = gd_tensor_new(&t, DLPACK_READ_ONLY, storage);
   }
   if (tensor == NULL) gd_storage_release(storage);
@@ -110,19 +116,18 @@ PyObject *gd_numpy_take_buffer(PyObject *x, PyObject *dtype_name) {
    Owns: the result is the caller's and keeps x; NULL with an exception set on failure, without one if the lane is off.
    Threads: any with the GIL. */
 PyObject *gd_numpy_make(gd_tensor *x) {
-  static gd_label_cache dtypes;
-  static char nothing[16]; /* where an empty array starts: NULL would make NumPy allocate */
-  if (array_type == NULL || x->t.device.device_type != kDLCPU) return NULL;
-  PyObject *descr = gd_label_cached(dtypes, gd_dtype_key(x->t.dtype) | (x->flags & DLPACK_SUBBYTE_PADDED) << 32, GD_OP_module_numpy_dtype);
+  static GD_OWN char nothing[16]; /* where an empty array starts: NULL would make NumPy allocate */
+  if (lane->array_type == NULL || x->t.device.device_type != kDLCPU) return NULL;
+  PyObject *descr = gd_label_cached(lane->dtypes, gd_dtype_key(x->t.dtype) | (x->flags & DLPACK_SUBBYTE_PADDED) << 32, GD_OP_module_numpy_dtype);
   if (descr == NULL) return NULL;
   int64_t strides[DLPACK_MAX_NDIM], itemsize = gd_item_bits(x->t.dtype, x->flags) / 8;
   for (int i = 0; i < x->t.ndim; i++) strides[i] = x->t.strides[i] * itemsize;
-  PyObject *a = ((new_from_descr)functions[NEW_FROM_DESCR])( /* takes descr */
-      array_type, descr, x->t.ndim, x->t.shape, strides, x->t.data == NULL ? nothing : x->t.data,
+  PyObject *a = ((new_from_descr)lane->functions[NEW_FROM_DESCR])( /* takes descr */
+      lane->array_type, descr, x->t.ndim, x->t.shape, strides, x->t.data == NULL ? nothing : x->t.data,
       x->flags & DLPACK_READ_ONLY ? 0 : WRITEABLE, NULL);
   if (a == NULL) return NULL;
   Py_IncRef((PyObject *)x);
-  if (((set_base_object)functions[SET_BASE_OBJECT])(a, (PyObject *)x) != 0) { /* takes x, also on error */
+  if (((set_base_object)lane->functions[SET_BASE_OBJECT])(a, (PyObject *)x) != 0) { /* takes x, also on error */
     Py_DecRef(a);
     return NULL;
   }
@@ -134,4 +139,4 @@ PyObject *gd_numpy_make(gd_tensor *x) {
    GIL: held.
    Owns: nothing passes.
    Threads: any with the GIL. */
-bool gd_numpy_is_type(const PyTypeObject *type) { return type == array_type; }
+bool gd_numpy_is_type(const PyTypeObject *type) { return type == lane->array_type; }

@@ -80,7 +80,7 @@
 
 /* Operations whose C side is written by hand: lanes, slots, getters. */
 #define GD_OTHER_OPS(M) \
-  M(module, from_dlpack) M(module, adopt) M(module, make_dtype) M(module, make_device) M(module, numpy_dtype) \
+  M(module, from_dlpack) M(module, take_answer) M(module, adopt) M(module, make_dtype) M(module, make_device) M(module, numpy_dtype) \
   M(tensor, to) M(tensor, dlpack) M(tensor, repr) M(tensor, subscript) M(tensor, iter) M(tensor, transpose) M(tensor, array_interface) \
   M(tensor, cuda_array_interface) \
   M(dtype, new) M(dtype, compare) M(device, new) M(device, compare)

@@ -25,6 +25,7 @@ typedef int (*visitproc)(PyObject *, void *);
 typedef int (*traverseproc)(PyObject *, visitproc, void *);
 typedef int (*inquiry)(PyObject *);
 typedef void (*freefunc)(void *);
+typedef PyObject *(*descrgetfunc)(PyObject *, PyObject *, PyObject *);
 typedef void (*PyCapsule_Destructor)(PyObject *);
 typedef enum { PyGILState_LOCKED, PyGILState_UNLOCKED } PyGILState_STATE;
 
@@ -59,6 +60,7 @@ enum { METH_FASTCALL = 0x80, METH_KEYWORDS = 2, METH_NOARGS = 4, METH_STATIC = 0
 enum { Py_mod_exec = 2 };
 enum {
   Py_bf_getbuffer = 1, Py_bf_releasebuffer = 2, Py_mp_length = 4, Py_mp_subscript = 5, Py_tp_dealloc = 52,
+  Py_tp_descr_get = 54, Py_tp_descr_set = 55, Py_tp_getattro = 58,
   Py_tp_doc = 56, Py_tp_hash = 59, Py_tp_iter = 62, Py_tp_methods = 64, Py_tp_new = 65, Py_tp_repr = 66,
   Py_tp_richcompare = 67, Py_tp_str = 70, Py_tp_members = 72, Py_tp_getset = 73
 };
@@ -111,6 +113,7 @@ void *PyObject_Malloc(size_t);
 void PyObject_Free(void *);
 void PyObject_ClearWeakRefs(PyObject *);
 PyObject *PyObject_GetAttr(PyObject *, PyObject *);
+PyObject *PyObject_GenericGetAttr(PyObject *, PyObject *);
 PyObject *PyObject_GetAttrString(PyObject *, const char *);
 int PyObject_SetAttrString(PyObject *, const char *, PyObject *);
 PyObject *PyObject_Call(PyObject *, PyObject *, PyObject *);
@@ -131,6 +134,7 @@ int PyIndex_Check(PyObject *);
 PyObject *PyNumber_Index(PyObject *);
 int PyType_IsSubtype(PyTypeObject *, PyTypeObject *);
 unsigned long PyType_GetFlags(PyTypeObject *);
+void *PyType_GetSlot(PyTypeObject *, int);
 PyObject *PyType_FromModuleAndSpec(PyObject *, PyType_Spec *, PyObject *);
 PyObject *PyModuleDef_Init(PyModuleDef *);
 int PyModule_AddObjectRef(PyObject *, const char *, PyObject *);

@@ -17,7 +17,7 @@ type Scoreboard struct {
 // Owns: nothing passes.
 // Threads: any with the GIL.
 func Score() Scoreboard {
-	s := &C.gd_score
+	s := C.gd_score
 	return Scoreboard{
 		total(&s.storages_made), total(&s.storages_freed), total(&s.exports_made), total(&s.exports_deleted),
 		total(&s.imports_taken), total(&s.imports_deleted),

@@ -14,16 +14,18 @@ enum {
   HUGE_BLOCK = 2 * HUGE_PAGE,  /* ... for blocks from 4 MB on */
 };
 
-gd_scoreboard gd_score;
+static GD_OWN gd_scoreboard own_score;
+GD_KEPT gd_scoreboard *gd_score = &own_score;
 
 static gd_storage *track(gd_storage *s, void (*release)(gd_storage *)) {
   atomic_init(&s->refs, 1);
   s->release = release;
-  gd_tally(&gd_score.storages_made);
+  s->seat = NULL;
+  gd_tally(&gd_score->storages_made);
   return s;
 }
 
-static void untrack(void) { gd_tally(&gd_score.storages_freed); }
+static void untrack(void) { gd_tally(&gd_score->storages_freed); }
 
 /* gd_storage_retain adds a holder.
    C because: (c).
@@ -47,11 +49,34 @@ void gd_storage_release(gd_storage *s) {
   s->release(s);
 }
 
+/* gd_storage_sit takes the seat, if it is free, and holds s as gd_storage_retain does: in one atomic operation.
+   C because: (c).
+   GIL: not needed.
+   Owns: on true the caller holds s until gd_storage_stand; on false nothing passes.
+   Threads: any. */
+bool gd_storage_sit(gd_storage *s) {
+  int64_t refs = atomic_load_explicit(&s->refs, memory_order_relaxed);
+  return s->seat != NULL && !(refs & GD_SEATED) &&
+         atomic_compare_exchange_strong_explicit(&s->refs, &refs, (refs + 1) | GD_SEATED, memory_order_acquire, memory_order_relaxed);
+}
+
+/* gd_storage_stand frees the seat and drops its hold on s.
+   C because: (b), deleters end here.
+   GIL: not needed.
+   Owns: takes the seat's hold.
+   Threads: any. */
+void gd_storage_stand(gd_storage *s) {
+  if (atomic_load_explicit(&s->refs, memory_order_acquire) != (GD_SEATED | 1) &&
+      atomic_fetch_sub_explicit(&s->refs, GD_SEATED | 1, memory_order_acq_rel) != (GD_SEATED | 1)) return;
+  s->release(s);
+}
+
 /* ---- our own memory: header and data in one block ---- */
 
 typedef struct {
   gd_storage base;
   size_t mapped; /* bytes to unmap; 0 if the block came from malloc */
+  gd_seat seat;
 } block;
 _Static_assert(sizeof(block) <= ALIGNMENT, "the header must leave the data aligned");
 
@@ -97,6 +122,7 @@ void *gd_storage_block(size_t nbytes, bool zero, gd_storage **out) {
   }
   if (b == NULL) return NULL;
   *out = track(&b->base, block_release);
+  b->base.seat = &b->seat;
   return (char *)b + ALIGNMENT;
 }
 
@@ -105,10 +131,11 @@ void *gd_storage_block(size_t nbytes, bool zero, gd_storage **out) {
 typedef struct {
   gd_storage base;
   union { DLManagedTensorVersioned *versioned; DLManagedTensor *legacy; } m;
+  gd_seat seat;
 } foreign;
 
 static void foreign_taken_back(gd_storage *s) {
-  gd_tally(&gd_score.imports_deleted);
+  gd_tally(&gd_score->imports_deleted);
   untrack();
   free(s);
 }
@@ -128,7 +155,7 @@ static void legacy_release(gd_storage *s) {
 static foreign *foreign_new(void (*release)(gd_storage *)) {
   foreign *f = malloc(sizeof *f);
   if (f == NULL) return NULL;
-  track(&f->base, release);
+  track(&f->base, release)->seat = &f->seat;
   return f;
 }
 
@@ -154,7 +181,7 @@ gd_storage *gd_storage_of_legacy(DLManagedTensor *m) {
   foreign *f = foreign_new(legacy_release);
   if (f == NULL) return NULL;
   f->m.legacy = m;
-  gd_score.imports_taken.held++;
+  gd_score->imports_taken.held++;
   return &f->base;
 }
 
@@ -164,7 +191,7 @@ gd_storage *gd_storage_of_legacy(DLManagedTensor *m) {
    Owns: takes s, which nobody else may hold.
    Threads: any. */
 void gd_storage_abandon(gd_storage *s) {
-  gd_score.imports_taken.held--;
+  gd_score->imports_taken.held--;
   untrack();
   free(s);
 }

@@ -6,43 +6,42 @@
 
 #include "core.h"
 
-/* A managed tensor of ours: the record, what it keeps alive, and its own copy of shape and strides, so
-   that it outlives the Python object it came from. */
-typedef struct {
-  union { DLManagedTensorVersioned versioned; DLManagedTensor legacy; } m;
-  gd_storage *storage;
-  int64_t dims[];
-} export;
-
-static void delete_versioned(DLManagedTensorVersioned *m) {
-  gd_tally(&gd_score.exports_deleted);
-  gd_storage_release(((export *)m)->storage);
-  free(m);
+/* Frees an export; what was made in the storage's own seat was never counted, and leaves with the storage's count. */
+static void export_delete(gd_export *e) {
+  gd_storage *s = e->storage;
+  if (s != NULL && e == s->seat) return gd_storage_stand(s);
+  gd_tally(&gd_score->exports_deleted);
+  free(e);
+  gd_storage_release(s);
 }
 
-static void delete_legacy(DLManagedTensor *m) {
-  gd_tally(&gd_score.exports_deleted);
-  gd_storage_release(((export *)m)->storage);
-  free(m);
-}
+static void delete_versioned(DLManagedTensorVersioned *m) { export_delete((gd_export *)m); }
+static void delete_legacy(DLManagedTensor *m) { export_delete((gd_export *)m); }
 
 /* Fills out as R14 wants it: shape and strides are always there. */
 static void export_record(DLTensor *out, int64_t *dims, const DLTensor *t) {
   *out = *t;
   out->shape = dims;
   out->strides = dims + t->ndim;
-  for (int i = 0; i < 2 * t->ndim; i++) dims[i] = i < t->ndim ? t->shape[i] : t->strides[i - t->ndim];
+  for (int i = 0; i < t->ndim; i++) dims[i] = t->shape[i], dims[i + t->ndim] = t->strides[i];
 }
 
-static export *export_new(const DLTensor *t, gd_storage *stolen) {
-  export *e = malloc(sizeof *e + 2 * (size_t)t->ndim * sizeof(int64_t));
+/* Makes an export without its record. It holds s, which may be NULL. */
+static gd_export *export_new(int ndim, gd_storage *s) {
+  if (s != NULL && ndim <= GD_SEAT_NDIM && gd_storage_sit(s)) {
+    gd_export *seated = s->seat;
+    seated->storage = s;
+    return seated;
+  }
+  gd_export *e = malloc(sizeof *e + 2 * (size_t)ndim * sizeof(int64_t));
   if (e == NULL) return NULL;
-  e->storage = stolen;
+  gd_tally(&gd_score->exports_made);
+  e->storage = gd_storage_retain(s);
   return e;
 }
 
-static DLManagedTensorVersioned *export_versioned(const DLTensor *t, uint64_t flags, gd_storage *stolen) {
-  export *e = export_new(t, stolen);
+static DLManagedTensorVersioned *export_versioned(const DLTensor *t, uint64_t flags, gd_storage *s) {
+  gd_export *e = export_new(t->ndim, s);
   if (e == NULL) return NULL;
   DLManagedTensorVersioned *m = &e->m.versioned;
   m->version = (DLPackVersion){DLPACK_MAJOR, DLPACK_MINOR};
@@ -59,28 +58,16 @@ static DLManagedTensorVersioned *export_versioned(const DLTensor *t, uint64_t fl
    Owns: the result is the caller's; on failure NULL with MemoryError set.
    Threads: any with the GIL; the result's deleter may be called from any thread, once. */
 DLManagedTensorVersioned *gd_export_versioned(gd_tensor *x, uint64_t extra_flags) {
-  gd_storage *storage;
-  if (!gd_tensor_share(x, &storage)) return NULL;
-  DLManagedTensorVersioned *m = export_versioned(&x->t, x->flags | extra_flags, storage);
-  if (m != NULL) {
-    gd_score.exports_made.held++;
-    return m;
-  }
-  gd_storage_release(storage);
-  PyErr_NoMemory();
-  return NULL;
+  if (!gd_tensor_share(x)) return NULL;
+  DLManagedTensorVersioned *m = export_versioned(&x->t, x->flags | extra_flags, x->storage);
+  if (m == NULL) PyErr_NoMemory();
+  return m;
 }
 
 static DLManagedTensor *export_legacy(gd_tensor *x) {
-  gd_storage *storage;
-  if (!gd_tensor_share(x, &storage)) return NULL;
-  export *e = export_new(&x->t, storage);
-  if (e == NULL) {
-    gd_storage_release(storage);
-    PyErr_NoMemory();
-    return NULL;
-  }
-  gd_score.exports_made.held++;
+  if (!gd_tensor_share(x)) return NULL;
+  gd_export *e = export_new(x->t.ndim, x->storage);
+  if (e == NULL) return PyErr_NoMemory(), NULL;
   e->m.legacy.manager_ctx = e;
   e->m.legacy.deleter = delete_legacy;
   export_record(&e->m.legacy.dl_tensor, e->dims, &x->t);
@@ -152,11 +139,8 @@ static int slot_allocate(DLTensor *prototype, DLManagedTensorVersioned **out, vo
   t.data = count == 0 ? NULL : data; /* R15 */
   t.byte_offset = 0;
   DLManagedTensorVersioned *m = data == NULL ? NULL : export_versioned(&t, 0, storage);
-  if (m == NULL) {
-    gd_storage_release(storage);
-    return fail(ctx, set_error, "MemoryError", "godlpack's allocator: out of memory");
-  }
-  gd_tally(&gd_score.exports_made);
+  gd_storage_release(storage); /* the export has its own hold */
+  if (m == NULL) return fail(ctx, set_error, "MemoryError", "godlpack's allocator: out of memory");
   *out = m;
   return 0;
 }
@@ -190,7 +174,7 @@ PyObject *gd_adopt(DLManagedTensorVersioned *m, uint64_t flags) {
   PyObject *x = gd_tensor_new(&m->dl_tensor, flags, NULL);
   if (x == NULL) return NULL;
   ((gd_tensor *)x)->sole = m;
-  gd_score.imports_taken.held++;
+  gd_score->imports_taken.held++;
   return x;
 }
 

@@ -5,7 +5,7 @@
 
 #include "core.h"
 
-PyTypeObject *gd_tensor_type, *gd_dtype_type, *gd_device_type;
+GD_KEPT PyTypeObject *gd_tensor_type, *gd_dtype_type, *gd_device_type;
 
 /* ---- what a record means, as far as the lanes need it ---- */
 
@@ -55,14 +55,16 @@ bool gd_is_plain(const DLTensor *t) {
   if ((uint32_t)t->ndim > DLPACK_MAX_NDIM || !plain_dtype(t->dtype)) return false;
   if (t->device.device_type != kDLCPU && t->device.device_type != kDLCUDA) return false;
   if (t->ndim > 0 && ((uintptr_t)t->shape < FIRST_PAGE || (uintptr_t)t->strides < FIRST_PAGE)) return false;
-  int64_t count = 1, below = 0, above = 0, span; /* how far elements reach, in elements */
+  bool empty = false;
+  int64_t count = 1, below = 0, above = 0, span; /* how far elements reach, in elements; extents of 0 count as 1 */
   for (int i = 0; i < t->ndim; i++) {
     int64_t n = t->shape[i], step = t->strides[i];
-    if (n < 0 || __builtin_mul_overflow(count, n, &count)) return false;
+    if (n < 0 || __builtin_mul_overflow(count, n + (n == 0), &count)) return false;
+    empty |= n == 0;
     if (n > 1 && (__builtin_mul_overflow(n - 1, step, &span) || span < -FAR || span > FAR)) return false;
     if (n > 1) *(span < 0 ? &below : &above) += span;
   }
-  if (count == 0 && t->data == NULL) return true;
+  if (empty && t->data == NULL) return true;
   uintptr_t size = t->dtype.bits / 8, start = (uintptr_t)t->data;
   if (start < FIRST_PAGE || start > ADDRESSES || t->byte_offset > ADDRESSES || count > FAR) return false;
   start += t->byte_offset;
@@ -136,31 +138,29 @@ PyObject *gd_tensor_make(uintptr_t data, DLDevice device, DLDataType dtype, int3
 PyObject *gd_tensor_view(gd_tensor *x, int64_t offset, DLDataType dtype, int32_t ndim, int64_t *shape, int64_t *strides,
                          uint64_t flags) {
   DLTensor t = {x->t.data, x->t.device, ndim, dtype, shape, strides, x->t.byte_offset + (uint64_t)offset};
-  gd_storage *storage;
-  if (!gd_tensor_share(x, &storage)) return NULL;
-  PyObject *view = gd_tensor_new(&t, flags, storage);
-  if (view == NULL) gd_storage_release(storage);
+  if (!gd_tensor_share(x)) return NULL;
+  PyObject *view = gd_tensor_new(&t, flags, gd_storage_retain(x->storage));
+  if (view == NULL) gd_storage_release(x->storage);
   return view;
 }
 
-/* gd_tensor_share gives out another hold on x's memory. What x held alone moves into a storage for that.
+/* gd_tensor_share lets others hold x's memory, by x->storage (NULL where there is nothing to hold). What x held alone
+   moves into a storage for that.
    C because: (c).
    GIL: held.
-   Owns: *out is the caller's, NULL where there is nothing to hold; false with MemoryError set on failure.
+   Owns: nothing passes; false with MemoryError set on failure.
    Threads: any with the GIL. */
-bool gd_tensor_share(gd_tensor *x, gd_storage **out) {
-  if (x->sole != NULL) {
-    x->storage = gd_storage_of_versioned(x->sole);
-    if (x->storage == NULL) return PyErr_NoMemory(), false;
-    x->sole = NULL;
-  }
-  *out = gd_storage_retain(x->storage);
+bool gd_tensor_share(gd_tensor *x) {
+  if (x->sole == NULL) return true;
+  x->storage = gd_storage_of_versioned(x->sole);
+  if (x->storage == NULL) return PyErr_NoMemory(), false;
+  x->sole = NULL;
   return true;
 }
 
 static void let_go(gd_tensor *x) {
   if (x->sole != NULL) {
-    gd_score.imports_deleted.held++;
+    gd_score->imports_deleted.held++;
     if (x->sole->deleter != NULL) x->sole->deleter(x->sole); /* R13: a producer may leave it out */
   }
   gd_storage_release(x->storage);
@@ -265,13 +265,6 @@ static PyObject *tensor_dlpack_device(PyObject *self, PyObject *ignored) {
   return gd_tuple_of((int64_t[]){d->device_type, d->device_id}, 2);
 }
 
-int godlpackGetBuffer(PyObject *self, Py_buffer *view, int flags); /* Go */
-
-static int tensor_getbuffer(PyObject *self, Py_buffer *view, int flags) {
-  view->obj = NULL;
-  return gd_may_enter() ? godlpackGetBuffer(self, view, flags) : -1;
-}
-
 static void tensor_releasebuffer(PyObject *self, Py_buffer *view) {
   (void)self;
   free(view->internal); /* shape and strides in bytes */
@@ -304,7 +297,7 @@ static PyType_Spec tensor_spec = {
         {Py_tp_iter, tensor_iter},
         {Py_mp_length, tensor_length},
         {Py_mp_subscript, tensor_subscript},
-        {Py_bf_getbuffer, tensor_getbuffer},
+        {Py_bf_getbuffer, gd_get_buffer},
         {Py_bf_releasebuffer, tensor_releasebuffer},
         {0},
     }};
@@ -416,14 +409,16 @@ PyObject *gd_label_cached(gd_label_cache cache, uint64_t key, int op) {
   return slot->label;
 }
 
+static GD_OWN gd_label_cache own_dtypes, own_devices;
+static GD_KEPT gd_label_slot *dtypes = own_dtypes, *devices = own_devices;
+
 /* gd_dtype_object is the DType of a record's dtype.
    C because: (c).
    GIL: held.
    Owns: the result is the caller's; NULL with an exception set on failure.
    Threads: any with the GIL. */
 PyObject *gd_dtype_object(DLDataType d) {
-  static gd_label_cache cache;
-  return gd_label_cached(cache, gd_dtype_key(d), GD_OP_module_make_dtype);
+  return gd_label_cached(dtypes, gd_dtype_key(d), GD_OP_module_make_dtype);
 }
 
 /* gd_device_object is the Device of a record's device.
@@ -432,8 +427,7 @@ PyObject *gd_dtype_object(DLDataType d) {
    Owns: the result is the caller's; NULL with an exception set on failure.
    Threads: any with the GIL. */
 PyObject *gd_device_object(DLDevice d) {
-  static gd_label_cache cache;
-  return gd_label_cached(cache, (uint64_t)(uint32_t)d.device_id << 32 | (uint32_t)d.device_type, GD_OP_module_make_device);
+  return gd_label_cached(devices, (uint64_t)(uint32_t)d.device_id << 32 | (uint32_t)d.device_type, GD_OP_module_make_device);
 }
 
 /* ---- making the types ---- */

@@ -1,0 +1,173 @@
+/* The Go runtime: started at first need, and started anew in a forked child.
+
+   Go's c-shared libraries start their runtime when they are loaded: a thread is created by a constructor. Here the linker
+   puts __wrap_x_cgo_sys_thread_create in the place of that (pyext/core/lazy.go), which only remembers what to run. Where
+   nothing wraps it (a Go test, or a build with the tag godlpack_eager) the runtime starts as Go has it; all else is the same.
+
+   fork() copies one thread, so a child has no Go runtime: entering it would hang at the first garbage collection. The child
+   opens a copy of this library instead, once it needs Go, and starts the runtime that came with it. Python's types and all
+   tensors stay with the first library, whose C code enters Go through `life->current`; the copy's Go code calls the copy's
+   C code, which works on the first library's variables (GD_KEPT). Copies are never closed: deleters lead into them. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "_cgo_export.h"
+#include "core.h"
+
+extern char __start_gd_kept[], __stop_gd_kept[]; /* by the linker: where the section begins and ends */
+
+/* ---- starting ---- */
+
+void __real_x_cgo_sys_thread_create(void *(*run)(void *), void *argument) __attribute__((weak));
+uintptr_t __real__cgo_wait_runtime_init_done(void) __attribute__((weak));
+
+static GD_OWN struct { void *(*run)(void *); void *argument; } postponed;
+
+/* __wrap_x_cgo_sys_thread_create is called by Go's constructor when the library is loaded. It starts nothing.
+   C because: (b).
+   GIL: not needed.
+   Owns: keeps the argument.
+   Threads: the loading one. */
+void __wrap_x_cgo_sys_thread_create(void *(*run)(void *), void *argument) {
+  postponed.run = run;
+  postponed.argument = argument;
+  gd_own_runtime.lazy = true;
+  gd_own_runtime.started = false;
+}
+
+static void start(void) {
+  if (atomic_exchange(&gd_own_runtime.started, true)) return;
+  gd_signals_install();
+  __real_x_cgo_sys_thread_create(postponed.run, postponed.argument);
+}
+
+/* __wrap__cgo_wait_runtime_init_done is called by every C function that cgo makes for an exported Go function, and waits
+   until Go is ready. What comes here without having asked gd_may_enter finds a runtime all the same, or a clear end: a dead
+   one would hang.
+   C because: (b).
+   GIL: any.
+   Owns: nothing passes.
+   Threads: any. */
+uintptr_t __wrap__cgo_wait_runtime_init_done(void) {
+  static const char message[] = "godlpack: fatal: Go was entered in a forked child, by the runtime that is its parent's\n";
+  if (gd_own_runtime.dead) {
+    if (write(STDERR_FILENO, message, sizeof message - 1) < 0) abort();
+    abort();
+  }
+  start();
+  return __real__cgo_wait_runtime_init_done();
+}
+
+GD_OWN gd_runtime gd_own_runtime = {
+    .enter = godlpackEnter, .get_buffer = godlpackGetBuffer, .start = start, .withdraw_signals = gd_signals_withdraw,
+    .kept = __start_gd_kept, .started = true};
+
+/* ---- forks ---- */
+
+typedef struct {
+  gd_runtime *current;
+  bool ready;          /* current is started, and was not forked away */
+  int64_t generation;  /* how many forks ago the first runtime was: a Go handle is good only in its own generation */
+  char path[PATH_MAX]; /* this library's file */
+  struct stat file;    /* and what it was when it was loaded */
+} lifetime;
+
+static GD_OWN lifetime own_life = {.current = &gd_own_runtime};
+static GD_KEPT lifetime *life = &own_life;
+
+static void after_fork(void) {
+  gd_runtime *r = life->current;
+  if (!r->started) return; /* nothing is lost */
+  r->dead = true;
+  life->ready = false;
+  r->withdraw_signals();
+}
+
+/* gd_runtime_exec watches for forks, and remembers where the library is.
+   C because: (b).
+   GIL: held.
+   Owns: nothing passes; on failure -1 with MemoryError set.
+   Threads: the importing one. */
+int gd_runtime_exec(void) {
+  Dl_info info;
+  if (life->path[0] != 0) return 0;
+  if (pthread_atfork(NULL, NULL, after_fork) != 0) return PyErr_NoMemory(), -1;
+  if (dladdr(&own_life, &info) == 0 || realpath(info.dli_fname, life->path) == NULL || stat(life->path, &life->file) != 0)
+    strcpy(life->path, "?"); /* not from a file: a forked child says so */
+  return 0;
+}
+
+/* An upgrade of the package may have put another library in the place of this one. */
+static bool is_unchanged(char *why, size_t size) {
+  struct stat now;
+  bool same = stat(life->path, &now) == 0 && now.st_ino == life->file.st_ino && now.st_size == life->file.st_size &&
+              now.st_mtim.tv_sec == life->file.st_mtim.tv_sec && now.st_mtim.tv_nsec == life->file.st_mtim.tv_nsec;
+  if (!same) snprintf(why, size, "%.900s is no longer the file that was loaded", life->path);
+  return same;
+}
+
+/* Opens a copy of this library, tells it where everything is, and makes its runtime the current one. */
+static bool revive(void) {
+  char why[1024];
+  void *copy = is_unchanged(why, sizeof why) ? gd_open_copy(life->path, why, sizeof why) : NULL;
+  PyObject *(*init)(void) = copy == NULL ? NULL : (PyObject * (*)(void)) dlsym(copy, "PyInit__core");
+  if (init != NULL) {
+    gd_runtime *r = ((gd_definition *)init())->runtime;
+    memcpy(r->kept, __start_gd_kept, (size_t)(__stop_gd_kept - __start_gd_kept));
+    life->current = r;
+    life->generation++;
+    return true;
+  }
+  PyErr_Format(PyExc_RuntimeError,
+               "godlpack: this process was made by fork(), and a Go runtime of its own cannot be started (%s); start "
+               "workers by 'spawn' or 'forkserver' (exchange that needs no Go still works)", why);
+  return false;
+}
+
+/* gd_runtime_generation counts how often the runtime was started anew after a fork.
+   C because: (a).
+   GIL: held.
+   Owns: nothing.
+   Threads: any with the GIL. */
+int64_t gd_runtime_generation(void) { return life->generation; }
+
+/* ---- the door ---- */
+
+/* gd_may_enter sees to it that there is a Go runtime to enter: it starts the one there is, or in a forked child a new one.
+   False with RuntimeError set if that cannot be done. No lock is taken that another thread may have held at the fork.
+   C because: (c).
+   GIL: held.
+   Owns: nothing passes.
+   Threads: any with the GIL. */
+bool gd_may_enter(void) {
+  if (life->ready) return true;
+  if (life->current->dead && !revive()) return false;
+  life->current->start();
+  return life->ready = true;
+}
+
+/* gd_enter hands a call to Go: operation op on self with the arguments of CPython's fast calling convention.
+   C because: (b).
+   GIL: held, and held again on return.
+   Owns: the result is the caller's; NULL with an exception set on failure.
+   Threads: any with the GIL. */
+PyObject *gd_enter(int op, PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
+  return gd_may_enter() ? life->current->enter(op, self, (PyObject **)args, nargs, kwnames) : NULL;
+}
+
+/* gd_get_buffer is Tensor's buffer protocol.
+   C because: (b).
+   GIL: held.
+   Owns: on success view owns a reference to self; on failure -1 with an exception set.
+   Threads: any with the GIL. */
+int gd_get_buffer(PyObject *self, Py_buffer *view, int flags) {
+  view->obj = NULL;
+  return gd_may_enter() ? life->current->get_buffer(self, view, flags) : -1;
+}
