@@ -226,6 +226,33 @@ assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0, "the child calle
 """)
 
 
+def test_forked_child_has_no_cuda(cuda):
+    """CUDA does not survive fork; what was not used before the fork works after it."""
+    cuda("""
+def in_child(work):
+    child = os.fork()
+    if child == 0:
+        try:
+            work()
+        except BaseException as e:
+            print(repr(e), file=sys.stderr)
+            os._exit(1)
+        os._exit(0)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+def first_use():
+    fake.begin_again()
+    assert gd.full(2, 3.0, device="cuda").to("cpu").tolist() == [3, 3]
+in_child(first_use)
+t = gd.zeros(2, device="cuda")
+def late_use():
+    raises(RuntimeError, "CUDA_ERROR_NOT_INITIALIZED (3)", gd.zeros, 2, device="cuda")
+    raises(RuntimeError, "CUDA_ERROR_NOT_INITIALIZED (3)", t.copy)
+in_child(late_use)
+assert t.to("cpu").tolist() == [0, 0]
+""")
+
+
 def test_exit_with_tensors_left(cuda):
     cuda("""
 sys.modules["keep"] = (gd.zeros(8, device="cuda"), gd.zeros(8, device="cuda").__dlpack__())
