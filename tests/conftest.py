@@ -6,12 +6,16 @@ import subprocess
 import sys
 import time
 
+import hypothesis
 import pytest
 
 if "GODLPACK_TEST_GPU" not in os.environ:  # what has no real driver to talk to is the same on every machine
     os.environ["GODLPACK_LIBCUDA"] = "libcuda-kept-away.so"
 
 import godlpack._core
+
+hypothesis.settings.register_profile("untimed", deadline=None)
+hypothesis.settings.load_profile("untimed")
 
 PASSED = pytest.StashKey[bool]()
 
@@ -67,14 +71,16 @@ def scoreboard(request):
 
 @pytest.fixture(scope="session")
 def python():
-    """Runs a script in an interpreter of its own, which must end well, and returns what it wrote."""
+    """Runs a script in an interpreter of its own and returns what it wrote: to stdout, or if it must end otherwise than
+    well, to stderr. package: the folder of another build of godlpack. What hangs is killed, and fails."""
 
-    def run(script, timeout=120):
-        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-        command = [sys.executable, "-P", "-X", "faulthandler", "-c", script]
+    def run(script, timeout=120, status=0, package=None, flags=("-X", "faulthandler"), **variables):
+        path = [str(package)] * bool(package) + sys.path
+        environment = {**os.environ, **variables, "PYTHONPATH": os.pathsep.join(filter(None, path))}
+        command = [sys.executable, "-P", *flags, "-c", script]
         done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=timeout)
-        assert done.returncode == 0, f"exit status {done.returncode}: {done.stdout}{done.stderr}"
-        return done.stdout
+        assert done.returncode == status, f"exit status {done.returncode}: {done.stdout}{done.stderr}"
+        return done.stderr if status else done.stdout
 
     return run
 

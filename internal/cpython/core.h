@@ -111,7 +111,8 @@ PyObject *gd_device_object(DLDevice d);
 /* ---- exchange ---- */
 
 extern const DLPackExchangeAPI gd_exchange_api;
-uintptr_t *gd_current_stream(int32_t device_id);
+int gd_stream_exec(void);
+uintptr_t *gd_current_stream(int32_t device_id, bool make);
 DLManagedTensorVersioned *gd_export_versioned(gd_tensor *x, uint64_t extra_flags);
 PyObject *gd_adopt(DLManagedTensorVersioned *m, uint64_t flags);
 bool gd_tensor_share(gd_tensor *x);
@@ -157,7 +158,6 @@ typedef struct {
   void (*start)(void);            /* does nothing if it is running */
   void (*withdraw_signals)(void); /* puts back what handled Go's signals before */
   char *kept;                     /* where its GD_KEPT variables are */
-  bool lazy;                      /* its runtime did not start when the library was loaded */
   _Atomic bool started;
   bool dead; /* forked away from its threads: nobody may enter */
 } gd_runtime;
@@ -165,6 +165,7 @@ extern gd_runtime gd_own_runtime;
 typedef struct { PyModuleDef module; gd_runtime *runtime; } gd_definition; /* what PyInit__core returns */
 
 int gd_runtime_exec(void); /* watches for forks; part of the module's execution */
+bool gd_runtime_is_lazy(void);
 int64_t gd_runtime_generation(void);
 void *gd_open_copy(const char *path, char *why, size_t size);
 void gd_signals_install(void);

@@ -44,7 +44,7 @@ func NewOwned(m DriverMemory, dev dlpack.Device, d dlpack.DType, shape []int64, 
 // Owns: the stream belongs to whoever made it.
 // Threads: any, each with its own; in Go, only while the call from Python lasts, which stays in its thread.
 func CurrentStream(device int32) uintptr {
-	if at := C.gd_current_stream(C.int32_t(device)); at != nil {
+	if at := C.gd_current_stream(C.int32_t(device), false); at != nil {
 		return uintptr(*at)
 	}
 	return 0
@@ -56,7 +56,7 @@ func CurrentStream(device int32) uintptr {
 // Owns: as for CurrentStream: the stream must live as long as it is current.
 // Threads: as for CurrentStream.
 func SetCurrentStream(device int32, handle uintptr) bool {
-	at := C.gd_current_stream(C.int32_t(device))
+	at := C.gd_current_stream(C.int32_t(device), true)
 	if at != nil {
 		*at = C.uintptr_t(handle)
 	}

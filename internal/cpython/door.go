@@ -61,8 +61,8 @@ type Handler func(*Call) (Object, error)
 
 var handlers [C.GD_OP_COUNT]Handler
 
-// Handle registers the function for an operation; to be called from an init function.
-func Handle(op Op, h Handler) { handlers[op] = h }
+// Handle registers the function for an operation; to be called from an init function. It returns the one before.
+func Handle(op Op, h Handler) (before Handler) { before, handlers[op] = handlers[op], h; return before }
 
 // godlpackEnter is the door: gd_enter's other side.
 //
@@ -84,6 +84,7 @@ func godlpackEnter(op C.int, self *C.PyObject, args **C.PyObject, nargs C.Py_ssi
 		raise(dlpack.Errorf(dlpack.KindRuntime, "godlpack: operation %d has no function", int(op)))
 		return nil
 	}
+	crossing()
 	o, err := handler(newCall(self, args, int(nargs), kwnames))
 	if err == nil && !o.Exists() { // a constructor of Python's said no
 		err = ErrRaised

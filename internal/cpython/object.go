@@ -5,6 +5,7 @@ package cpython
 import "C"
 
 import (
+	"slices"
 	"unsafe"
 )
 
@@ -226,12 +227,15 @@ func dictOf(keywords []Keyword) (Object, error) {
 	return dict, nil
 }
 
-// TupleOf makes a tuple.
+// TupleOf makes a tuple. An item that does not exist is one that Python raised an exception instead of.
 //
 // GIL: held.
 // Owns: the items stay the caller's; the result is new; on ErrRaised there is none.
 // Threads: any with the GIL.
 func TupleOf(items []Object) (Object, error) {
+	if slices.Contains(items, Object{}) {
+		return Object{}, ErrRaised
+	}
 	tuple, err := raisedIfNil(C.PyTuple_New(C.Py_ssize_t(len(items))))
 	if err != nil {
 		return Object{}, err
@@ -245,12 +249,16 @@ func TupleOf(items []Object) (Object, error) {
 	return tuple, nil
 }
 
-// ListOf makes a list.
+// ListOf makes a list. An item that does not exist is one that Python raised an exception instead of.
 //
 // GIL: held.
 // Owns: takes the items, also on error; the result is new.
 // Threads: any with the GIL.
 func ListOf(items []Object) (Object, error) {
+	if slices.Contains(items, Object{}) {
+		ReleaseAll(items)
+		return Object{}, ErrRaised
+	}
 	list, err := raisedIfNil(C.PyList_New(C.Py_ssize_t(len(items))))
 	if err != nil {
 		ReleaseAll(items)

@@ -29,8 +29,8 @@
     "Raises BufferError if the memory cannot be shared as asked, TypeError for an object that has none.") \
   M(module, get_build_info, "get_build_info", \
     "get_build_info()\n--\n\n" \
-    "What this build is, as a dict: versions of godlpack, Go and DLPack, how the Go runtime starts, which types'\n" \
-    "exchange tables are known by now.") \
+    "What this build is, as a dict: versions of godlpack, Go and DLPack; whether the Go runtime starts when it is first\n" \
+    "needed ('lazy') or at import ('eager'), and how many forks ago the first one was; which types have a fast lane by now.") \
   M(module, layout, "_layout", \
     "_layout()\n--\n\nSizes, offsets and constants of DLPack as this module has them, by their C names.") \
   M(module, rebuild, "_rebuild", \

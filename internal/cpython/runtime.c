@@ -21,7 +21,8 @@
 #include "_cgo_export.h"
 #include "core.h"
 
-extern char __start_gd_kept[], __stop_gd_kept[]; /* by the linker: where the section begins and ends */
+/* By the linker: where the section begins and ends. */
+extern __attribute__((visibility("hidden"))) char __start_gd_kept[], __stop_gd_kept[];
 
 /* ---- starting ---- */
 
@@ -38,12 +39,17 @@ static GD_OWN struct { void *(*run)(void *); void *argument; } postponed;
 void __wrap_x_cgo_sys_thread_create(void *(*run)(void *), void *argument) {
   postponed.run = run;
   postponed.argument = argument;
-  gd_own_runtime.lazy = true;
-  gd_own_runtime.started = false;
 }
 
+/* gd_runtime_is_lazy tells whether the linker put the functions above and below in their places.
+   C because: (a).
+   GIL: not needed.
+   Owns: nothing.
+   Threads: any. */
+bool gd_runtime_is_lazy(void) { return __real_x_cgo_sys_thread_create != NULL; }
+
 static void start(void) {
-  if (atomic_exchange(&gd_own_runtime.started, true)) return;
+  if (atomic_exchange(&gd_own_runtime.started, true) || !gd_runtime_is_lazy()) return;
   gd_signals_install();
   __real_x_cgo_sys_thread_create(postponed.run, postponed.argument);
 }
@@ -67,7 +73,7 @@ uintptr_t __wrap__cgo_wait_runtime_init_done(void) {
 
 GD_OWN gd_runtime gd_own_runtime = {
     .enter = godlpackEnter, .get_buffer = godlpackGetBuffer, .start = start, .withdraw_signals = gd_signals_withdraw,
-    .kept = __start_gd_kept, .started = true};
+    .kept = __start_gd_kept};
 
 /* ---- forks ---- */
 
@@ -98,6 +104,7 @@ static void after_fork(void) {
 int gd_runtime_exec(void) {
   Dl_info info;
   if (life->path[0] != 0) return 0;
+  if (!gd_runtime_is_lazy()) gd_own_runtime.started = true;
   if (pthread_atfork(NULL, NULL, after_fork) != 0) return PyErr_NoMemory(), -1;
   if (dladdr(&own_life, &info) == 0 || realpath(info.dli_fname, life->path) == NULL || stat(life->path, &life->file) != 0)
     strcpy(life->path, "?"); /* not from a file: a forked child says so */

@@ -10,5 +10,5 @@ import "C"
 // Owns: nothing passes.
 // Threads: any with the GIL.
 func Runtime() (lazy bool, generation int64) {
-	return bool(C.gd_own_runtime.lazy), int64(C.gd_runtime_generation())
+	return bool(C.gd_runtime_is_lazy()), int64(C.gd_runtime_generation())
 }

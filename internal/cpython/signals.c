@@ -51,12 +51,15 @@ static void forward(int number, siginfo_t *info, void *context) {
   }
 }
 
-/* Go forwards what is not its own to the handler that it believes was there before; but not SIGURG, which two Go
-   runtimes in one process must both see, or one of them cannot preempt. */
+/* Go forwards what is not its own to the handler that it believes was there before, but two things: SIGURG, which two Go
+   runtimes in one process must both see, or one of them cannot preempt; and a fault's signal that somebody has sent, of
+   which Go would die. */
 static void on_signal(int number, siginfo_t *info, void *context) {
   int saved = errno;
-  if (!gd_own_runtime.dead) ((void (*)(int, siginfo_t *, void *))actions[index_of(number)].go.handler)(number, info, context);
-  if (gd_own_runtime.dead || number == SIGURG) forward(number, info, context);
+  bool asynchronous = number == SIGURG || number == SIGPIPE, fault = info->si_code > 0;
+  bool go = !gd_own_runtime.dead && (asynchronous || fault);
+  if (go) ((void (*)(int, siginfo_t *, void *))actions[index_of(number)].go.handler)(number, info, context);
+  if (!go || number == SIGURG) forward(number, info, context);
   errno = saved;
 }
 

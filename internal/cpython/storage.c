@@ -208,24 +208,26 @@ typedef struct {
   Py_buffer view;
 } buffer;
 
-/* Whether there is a Python to give something back to; after finalization it is leaked instead (R12). */
+/* Whether there is a Python to give something back to; after finalization that is leaked instead (R12). */
 static bool python_there(void) { return Py_IsInitialized() && !gd_is_finalizing(); }
 
 static void kept_release(gd_storage *s) {
   untrack();
-  if (!python_there()) return;
-  PyGILState_STATE gil = PyGILState_Ensure();
-  Py_DecRef(((kept *)s)->object);
-  PyGILState_Release(gil);
+  if (python_there()) {
+    PyGILState_STATE gil = PyGILState_Ensure();
+    Py_DecRef(((kept *)s)->object);
+    PyGILState_Release(gil);
+  }
   free(s);
 }
 
 static void buffer_release(gd_storage *s) {
   untrack();
-  if (!python_there()) return;
-  PyGILState_STATE gil = PyGILState_Ensure();
-  PyBuffer_Release(&((buffer *)s)->view);
-  PyGILState_Release(gil);
+  if (python_there()) {
+    PyGILState_STATE gil = PyGILState_Ensure();
+    PyBuffer_Release(&((buffer *)s)->view);
+    PyGILState_Release(gil);
+  }
   free(s);
 }
 

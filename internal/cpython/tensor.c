@@ -456,7 +456,7 @@ static PyTypeObject *make_type(PyObject *module, PyType_Spec *spec) {
 int gd_tensor_exec(PyObject *module) {
   if (gd_tensor_type == NULL) {
     PyTypeObject *tensor = make_type(module, &tensor_spec);
-    if (tensor == NULL || publish(tensor) != 0) return -1;
+    if (tensor == NULL || publish(tensor) != 0 || gd_stream_exec() != 0) return -1;
     if ((gd_dtype_type = make_type(module, &dtype_spec)) == NULL) return -1;
     if ((gd_device_type = make_type(module, &device_spec)) == NULL) return -1;
     gd_tensor_type = tensor;

@@ -40,7 +40,8 @@ class _BuildInfo(TypedDict):
     platform: str
     dlpack: str
     abi: str
-    runtime_start: str
+    runtime_start: Literal["lazy", "eager"]
+    runtime_generation: int
     fast_lanes: list[str]
 
 @final

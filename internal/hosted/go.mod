@@ -1,0 +1,10 @@
+module godlpack/internal/hosted
+
+go 1.26.0
+
+require (
+	github.com/go-python/cpy3 v0.2.0
+	godlpack v0.0.0
+)
+
+replace godlpack => ../..

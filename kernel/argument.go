@@ -1,0 +1,272 @@
+package kernel
+
+import (
+	"fmt"
+	"strings"
+
+	"godlpack/dlpack"
+	"godlpack/packed"
+	"godlpack/tensor"
+)
+
+// Integer are the Go types of an int.
+type Integer interface {
+	~int | ~int8 | ~int16 | ~int32 | ~int64 | ~uint | ~uint8 | ~uint16 | ~uint32 | ~uint64
+}
+
+// Real are the Go types of a float.
+type Real interface{ ~float32 | ~float64 }
+
+// The functions and methods of this file read argument i, counted from 0. They panic if it was not declared as what
+// they read: a mistake of whoever wrote Do. For None, which an optional argument may be, they return the zero value.
+
+// Of returns a tensor to read.
+func Of[T tensor.Element](c *Call, i int) tensor.Of[T] {
+	return tensor.Assume[T](c.readable(i, tensor.DTypeOf[T]())).Of
+}
+
+// Mut returns a tensor to write, which was declared Mutable.
+func Mut[T tensor.Element](c *Call, i int) tensor.Mut[T] {
+	return tensor.Assume[T](c.writable(i, c.readable(i, tensor.DTypeOf[T]())))
+}
+
+// DeviceOf returns a tensor that perhaps only a device can read.
+func DeviceOf[T tensor.Element](c *Call, i int) tensor.DeviceOf[T] {
+	return tensor.Assume[T](c.typed(i, tensor.DTypeOf[T]())).Of.OnDevice()
+}
+
+// DeviceMut returns a tensor that perhaps only a device can write; it was declared Mutable.
+func DeviceMut[T tensor.Element](c *Call, i int) tensor.DeviceMut[T] {
+	return tensor.Assume[T](c.writable(i, c.typed(i, tensor.DTypeOf[T]()))).OnDevice()
+}
+
+// typed returns the record of tensor argument i, after a look at its type.
+func (c *Call) typed(i int, as dlpack.DType) *dlpack.Tensor {
+	t := c.tensor(i)
+	if t != nil && t.DType != as {
+		panic(c.misread(i, "a tensor of "+as.String()))
+	}
+	return t
+}
+
+// readable is typed for memory that the host will read.
+func (c *Call) readable(i int, as dlpack.DType) *dlpack.Tensor {
+	if !c.fn.plan.params[i].host {
+		panic(c.misread(i, "memory of the host"))
+	}
+	return c.typed(i, as)
+}
+
+// writable returns t, if argument i was declared to be written.
+func (c *Call) writable(i int, t *dlpack.Tensor) *dlpack.Tensor {
+	if !c.fn.plan.params[i].Mutable {
+		panic(c.misread(i, "what may be written"))
+	}
+	return t
+}
+
+// OfList returns a list of tensors to read.
+func OfList[T tensor.Element](c *Call, i int) []tensor.Of[T] {
+	views := make([]tensor.Of[T], c.elements(i).Len())
+	for k := range views {
+		views[k] = elementView[T](c, i, k, false).Of
+	}
+	return views
+}
+
+// MutList returns a list of tensors to write.
+func MutList[T tensor.Element](c *Call, i int) []tensor.Mut[T] {
+	views := make([]tensor.Mut[T], c.elements(i).Len())
+	for k := range views {
+		views[k] = elementView[T](c, i, k, true)
+	}
+	return views
+}
+
+func elementView[T tensor.Element](c *Call, i, k int, mutable bool) tensor.Mut[T] {
+	s, t, as := c.fn.plan.params[i].elem, c.element(i, k), tensor.DTypeOf[T]()
+	if !s.host || mutable && !s.Mutable || t.DType != as {
+		panic(c.misread(i, "a list of tensors of "+as.String()))
+	}
+	return tensor.Assume[T](t)
+}
+
+// misread is what a Do is told that reads an argument as what it is not.
+func (c *Call) misread(i int, as string) string {
+	s := &c.fn.plan.params[i]
+	return "kernel: " + s.Name + " was declared as " + s.want + ", and read as " + as
+}
+
+// Int returns an int. That it fits in T is the declaration's to say (Param.Bits).
+func Int[T Integer](c *Call, i int) T {
+	v, err := c.cell(i).Int()
+	return T(orZero(c, i, v, err))
+}
+
+// Float returns a float.
+func Float[T Real](c *Call, i int) T {
+	v, err := c.cell(i).Float()
+	return T(orZero(c, i, v, err))
+}
+
+// Ints returns a list of ints, a copy.
+func Ints[T Integer](c *Call, i int) []T {
+	return listOf(c, i, func(cell packed.Cell) (T, error) {
+		v, err := cell.Int()
+		return T(v), err
+	})
+}
+
+// Floats returns a list of floats, a copy.
+func Floats[T Real](c *Call, i int) []T {
+	return listOf(c, i, func(cell packed.Cell) (T, error) {
+		v, err := cell.Float()
+		return T(v), err
+	})
+}
+
+// Strings returns a list of strings, a copy.
+func (c *Call) Strings(i int) []string {
+	return listOf(c, i, func(cell packed.Cell) (string, error) {
+		v, err := cell.Text()
+		return strings.Clone(v), err
+	})
+}
+
+// Bools returns a list of bools, a copy.
+func (c *Call) Bools(i int) []bool { return listOf(c, i, packed.Cell.Bool) }
+
+func listOf[T any](c *Call, i int, read func(packed.Cell) (T, error)) []T {
+	list := c.elements(i)
+	values := make([]T, list.Len())
+	for k := range values {
+		v, err := read(list.At(k))
+		values[k] = orZero(c, i, v, err)
+	}
+	return values
+}
+
+// Bool returns a bool.
+func (c *Call) Bool(i int) bool {
+	v, err := c.cell(i).Bool()
+	return orZero(c, i, v, err)
+}
+
+// String returns a str, a copy that may be kept.
+func (c *Call) String(i int) string {
+	v, err := c.cell(i).Text()
+	return strings.Clone(orZero(c, i, v, err))
+}
+
+// Bytes returns bytes in the caller's memory: they are good until Do returns, and must not be written.
+func (c *Call) Bytes(i int) []byte {
+	v, err := c.cell(i).Bytes()
+	return orZero(c, i, v, err)
+}
+
+// DType returns a dtype.
+func (c *Call) DType(i int) dlpack.DType {
+	v, err := dtypeOf(c.cell(i))
+	return orZero(c, i, v, err)
+}
+
+// Device returns a device.
+func (c *Call) Device(i int) dlpack.Device {
+	v, err := deviceOf(c.cell(i))
+	return orZero(c, i, v, err)
+}
+
+// Callable returns a function of the caller's. It is good until Do returns.
+func (c *Call) Callable(i int) Callable {
+	v, err := c.cell(i).Pointer()
+	if orZero(c, i, v, err) == nil {
+		return Callable{}
+	}
+	return Callable{v, c.Ctx(), c}
+}
+
+// orZero returns v, or for None the zero value.
+func orZero[T any](c *Call, i int, v T, err error) T {
+	if err != nil && c.Given(i) {
+		panic(c.misread(i, fmt.Sprintf("%T", v)))
+	}
+	return v
+}
+
+// Given reports whether argument i is anything but None.
+func (c *Call) Given(i int) bool { return c.cell(i).Code != packed.CodeNull }
+
+// TypeOf returns the dtype of tensor argument i, for functions that do several: what its type variable is bound to, or
+// its own. A variable that no argument has bound, since all were None or empty lists, is the first type that the
+// argument takes. It is the zero DType for None without a variable.
+func (c *Call) TypeOf(i int) dlpack.DType {
+	s := &c.fn.plan.params[i]
+	t := (*dlpack.Tensor)(nil)
+	if s.Kind == KindList {
+		s = s.elem
+		if c.elements(i).Len() > 0 {
+			t = c.element(i, 0)
+		}
+	} else {
+		t = c.tensor(i)
+	}
+	switch {
+	case t != nil:
+		return t.DType
+	case s.variable >= 0 && c.vars[s.variable].Lanes != 0:
+		return c.vars[s.variable]
+	case s.variable >= 0 && len(s.DTypes) > 0:
+		return s.DTypes[0]
+	}
+	return dlpack.DType{}
+}
+
+// cell returns argument i, or its default.
+func (c *Call) cell(i int) packed.Cell {
+	if i < len(c.args.Values) && c.args.Codes[i] != packed.CodeDefault {
+		return c.args.At(i)
+	}
+	return c.fn.plan.params[i].Default.cell
+}
+
+// tensor returns the record that the function sees as argument i, nil for None.
+func (c *Call) tensor(i int) *dlpack.Tensor {
+	if c.converted == nil && i < len(c.args.Values) && c.args.Codes[i] == packed.CodeTensor {
+		return c.args.TensorAt(i) // nearly always
+	}
+	if t := c.conversion(position{i, -1}); t != nil {
+		return t
+	}
+	t, err := c.cell(i).Tensor()
+	if err != nil {
+		panic(c.misread(i, "a tensor"))
+	}
+	return t
+}
+
+// elements returns the list that argument i is, empty for None.
+func (c *Call) elements(i int) packed.Args {
+	list, err := c.cell(i).List()
+	return orZero(c, i, list, err)
+}
+
+// element returns the record that the function sees as element k of argument i.
+func (c *Call) element(i, k int) *dlpack.Tensor {
+	if t := c.conversion(position{i, k}); t != nil {
+		return t
+	}
+	t, err := c.elements(i).At(k).Tensor()
+	if err != nil {
+		panic(c.misread(i, "a tensor"))
+	}
+	return t
+}
+
+func (c *Call) conversion(at position) *dlpack.Tensor {
+	for _, v := range c.converted {
+		if v.position == at {
+			return v.tensor
+		}
+	}
+	return nil
+}

@@ -1,0 +1,283 @@
+package kernel_test
+
+import (
+	"math"
+	"reflect"
+	"strings"
+	"testing"
+	"unsafe"
+
+	"godlpack/dlpack"
+	"godlpack/kernel"
+	"godlpack/tensor"
+)
+
+// run prepares a function, calls it, and wants no error.
+func run(t *testing.T, params []kernel.Param, do func(*kernel.Call), args ...any) {
+	t.Helper()
+	f := prepare(t, kernel.Func{Params: params, Do: func(c *kernel.Call) error {
+		do(c)
+		return nil
+	}})
+	h := newHost()
+	if err := newCall(args...).of(f, h); err != nil {
+		t.Error(err)
+	}
+	h.balanced(t)
+}
+
+func equal(t *testing.T, what string, got, want any) {
+	t.Helper()
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("%s: got %#v, want %#v", what, got, want)
+	}
+}
+
+func TestScalars(t *testing.T) {
+	params := []kernel.Param{
+		{Name: "a", Kind: kernel.KindInt}, {Name: "b", Kind: kernel.KindFloat}, {Name: "c", Kind: kernel.KindBool},
+		{Name: "d", Kind: kernel.KindString}, {Name: "e", Kind: kernel.KindBytes}, {Name: "f", Kind: kernel.KindDType},
+		{Name: "g", Kind: kernel.KindDevice}, {Name: "h", Kind: kernel.KindDType}, {Name: "i", Kind: kernel.KindDevice},
+	}
+	cuda := dlpack.Device{Type: dlpack.CUDA, ID: 1}
+	run(t, params, func(c *kernel.Call) {
+		equal(t, "int", kernel.Int[int8](c, 0), int8(-3))
+		equal(t, "float", kernel.Float[float32](c, 1), float32(0.5))
+		equal(t, "bool", c.Bool(2), true)
+		equal(t, "str", c.String(3), "a\x00b")
+		equal(t, "bytes", c.Bytes(4), []byte{0, 255})
+		equal(t, "dtype", c.DType(5), dlpack.BFloat16)
+		equal(t, "device", c.Device(6), cuda)
+		equal(t, "dtype's name", c.DType(7), dlpack.Float32)
+		equal(t, "device's name", c.Device(8), cuda)
+		equal(t, "given", c.Given(0), true)
+	}, -3, 0.5, true, "a\x00b", []byte{0, 255}, dlpack.BFloat16, cuda, "float32", "cuda:1")
+}
+
+func TestNone(t *testing.T) {
+	var params []kernel.Param
+	for i, kind := range []kernel.Kind{kernel.KindInt, kernel.KindFloat, kernel.KindBool, kernel.KindString, kernel.KindBytes,
+		kernel.KindDType, kernel.KindDevice, kernel.KindCallable, kernel.KindTensor} {
+		params = append(params, kernel.Param{Name: string(rune('a' + i)), Kind: kind, Optional: true})
+	}
+	params = append(params, kernel.Param{Name: "z", Kind: kernel.KindList, Elem: &kernel.Param{Kind: kernel.KindInt}, Optional: true})
+	none := make([]any, len(params))
+	run(t, params, func(c *kernel.Call) {
+		for i := range params {
+			equal(t, "given", c.Given(i), false)
+		}
+		equal(t, "int", kernel.Int[int](c, 0), 0)
+		equal(t, "float", kernel.Float[float64](c, 1), 0.0)
+		equal(t, "bool", c.Bool(2), false)
+		equal(t, "str", c.String(3), "")
+		equal(t, "bytes", c.Bytes(4), []byte(nil))
+		equal(t, "dtype", c.DType(5), dlpack.DType{})
+		equal(t, "device", c.Device(6), dlpack.Device{})
+		equal(t, "callable", c.Callable(7).Exists(), false)
+		equal(t, "tensor", kernel.Of[float32](c, 8).Len(), 0)
+		equal(t, "tensor's dtype", c.TypeOf(8), dlpack.DType{})
+		equal(t, "list", kernel.Ints[int](c, 9), []int{})
+	}, none...)
+}
+
+func TestDefaults(t *testing.T) {
+	value := func(v any) *kernel.Default { return kernel.DefaultOf(v) }
+	listOf := func(k kernel.Kind) *kernel.Param { return &kernel.Param{Kind: k} }
+	params := []kernel.Param{
+		{Name: "first", Kind: kernel.KindInt},
+		{Name: "a", Kind: kernel.KindInt, Default: value(-1)}, {Name: "b", Kind: kernel.KindFloat, Default: value(1.0)},
+		{Name: "c", Kind: kernel.KindBool, Default: value(true)}, {Name: "d", Kind: kernel.KindString, Default: value("é\n")},
+		{Name: "e", Kind: kernel.KindBytes, Default: value([]byte("\x00\""))}, {Name: "f", Kind: kernel.KindDType, Default: value(dlpack.Float32)},
+		{Name: "g", Kind: kernel.KindDevice, Default: value(dlpack.Device{Type: dlpack.CPU})},
+		{Name: "h", Kind: kernel.KindTensor, Optional: true, Default: value(nil)},
+		{Name: "i", Kind: kernel.KindList, Elem: listOf(kernel.KindInt), Default: value([]int64{1, 2})},
+		{Name: "j", Kind: kernel.KindList, Elem: listOf(kernel.KindFloat), Default: value([]float64{math.Inf(-1)})},
+		{Name: "k", Kind: kernel.KindList, Elem: listOf(kernel.KindString), Default: value([]string{})},
+		{Name: "l", Kind: kernel.KindList, Elem: listOf(kernel.KindBool), Default: value([]bool{false})},
+		{Name: "m", Kind: kernel.KindInt, Default: value(int64(7))},
+	}
+	read := func(c *kernel.Call) {
+		equal(t, "int", kernel.Int[int](c, 1), -1)
+		equal(t, "float", kernel.Float[float64](c, 2), 1.0)
+		equal(t, "bool", c.Bool(3), true)
+		equal(t, "str", c.String(4), "é\n")
+		equal(t, "bytes", c.Bytes(5), []byte("\x00\""))
+		equal(t, "dtype", c.DType(6), dlpack.Float32)
+		equal(t, "device", c.Device(7), dlpack.Device{Type: dlpack.CPU})
+		equal(t, "tensor", c.Given(8), false)
+		equal(t, "ints", kernel.Ints[int8](c, 9), []int8{1, 2})
+		equal(t, "floats", kernel.Floats[float32](c, 10), []float32{float32(math.Inf(-1))})
+		equal(t, "strings", c.Strings(11), []string{})
+		equal(t, "bools", c.Bools(12), []bool{false})
+	}
+	run(t, params, read, 1) // the others are left out
+	all := []any{1}
+	for range len(params) - 2 {
+		all = append(all, missing{})
+	}
+	run(t, params, func(c *kernel.Call) {
+		read(c)
+		equal(t, "given after those that are not", kernel.Int[int](c, 13), 8)
+	}, append(all, 8)...)
+
+	var texts []string
+	for _, p := range params[1:] {
+		texts = append(texts, p.Default.Text)
+	}
+	want := `-1 1.0 True "\u00e9\n" b"\x00\x22" "float32" "cpu" None (1, 2) (-1e999,) () (False,) 7`
+	equal(t, "literals", strings.Join(texts, " "), want)
+}
+
+func TestLists(t *testing.T) {
+	list := func(name string, k kernel.Kind) kernel.Param {
+		return kernel.Param{Name: name, Kind: kernel.KindList, Elem: &kernel.Param{Kind: k}}
+	}
+	params := []kernel.Param{list("a", kernel.KindInt), list("b", kernel.KindFloat), list("c", kernel.KindString), list("d", kernel.KindBool)}
+	run(t, params, func(c *kernel.Call) {
+		equal(t, "ints", kernel.Ints[uint16](c, 0), []uint16{1, 2})
+		equal(t, "floats", kernel.Floats[float64](c, 1), []float64{0.5, 2})
+		equal(t, "strings", c.Strings(2), []string{"a", ""})
+		equal(t, "bools", c.Bools(3), []bool{true})
+	}, []any{1, 2}, []any{0.5, 2}, []any{"a", ""}, []any{true})
+}
+
+func TestTensors(t *testing.T) {
+	x, y := []float32{1, 2, 3, 4, 5, 6}, []float64{1, 2}
+	written := tensorOf("y", []dlpack.DType{dlpack.Float64}, "n")
+	written.Mutable = true
+	anywhere := tensorOf("z", nil)
+	anywhere.Device = "any"
+	devices := tensorOf("w", float32s)
+	devices.Device, devices.Mutable = "any", true
+	cuda := *record(make([]float32, 2), 2)
+	cuda.Device.Type = dlpack.CUDA
+	run(t, []kernel.Param{tensorOf("x", float32s, "n", "m"), written, anywhere, devices}, func(c *kernel.Call) {
+		v := kernel.Of[float32](c, 0)
+		equal(t, "transposed", v.At(1, 0), float32(2))
+		kernel.Mut[float64](c, 1).Set(7, 1)
+		equal(t, "device", kernel.DeviceOf[int8](c, 2).Device().Type, dlpack.CPU)
+		equal(t, "dtype", c.TypeOf(2), dlpack.Int8)
+		equal(t, "cuda", kernel.DeviceMut[float32](c, 3).Device().Type, dlpack.CUDA)
+	}, strided(x, 0, []int64{2, 3}, []int64{1, 2}), record(y, 2), record([]int8{1}), &cuda)
+	equal(t, "written", y, []float64{1, 7})
+}
+
+func TestListOfTensors(t *testing.T) {
+	a, b := []float32{1, 2}, []float32{3}
+	params := []kernel.Param{{Name: "x", Kind: kernel.KindList, Elem: &kernel.Param{Kind: kernel.KindTensor, DTypes: float32s, Mutable: true}}}
+	run(t, params, func(c *kernel.Call) {
+		sum := float32(0)
+		for _, v := range kernel.OfList[float32](c, 0) {
+			for _, e := range v.Slice() {
+				sum += e
+			}
+		}
+		equal(t, "sum", sum, float32(6))
+		kernel.MutList[float32](c, 0)[1].Set(9, 0)
+		equal(t, "dtype", c.TypeOf(0), dlpack.Float32)
+	}, []any{record(a, 2), record(b, 1)})
+	equal(t, "written", b[0], float32(9))
+}
+
+// What a type variable is, for functions that choose by it.
+func TestTypeVariables(t *testing.T) {
+	x, y := tensorOf("x", []dlpack.DType{dlpack.Float32, dlpack.Float64}), tensorOf("y", []dlpack.DType{dlpack.Float32, dlpack.Float64})
+	x.Var, y.Var = "T", "T"
+	x.Optional, y.Optional = true, true
+	list := kernel.Param{Name: "z", Kind: kernel.KindList, Elem: &y}
+	for _, c := range []struct {
+		name string
+		args []any
+		want dlpack.DType
+	}{
+		{"of its own", []any{record([]float64{1}), nil, []any{}}, dlpack.Float64},
+		{"of another", []any{nil, record([]float64{1}), []any{}}, dlpack.Float64},
+		{"of an element", []any{nil, nil, []any{record([]float64{1})}}, dlpack.Float64},
+		{"of nothing", []any{nil, nil, []any{}}, dlpack.Float32},
+	} {
+		elem := y
+		elem.Optional = false
+		list.Elem = &elem
+		run(t, []kernel.Param{x, y, list}, func(call *kernel.Call) {
+			for i := range 3 {
+				equal(t, c.name, call.TypeOf(i), c.want)
+			}
+		}, c.args...)
+	}
+}
+
+func TestConvert(t *testing.T) {
+	convert := func(name string, order kernel.Order, shape ...kernel.Extent) kernel.Param {
+		p := tensorOf(name, float32s, shape...)
+		p.Convert, p.Order = true, order
+		return p
+	}
+	data := []float32{1, 2, 3, 4, 5, 6}
+	pair := tensor.Float4E2M1FNx2From(tensor.Float4E2M1FNFrom(0.5), tensor.Float4E2M1FNFrom(6))
+	run(t, []kernel.Param{convert("a", ""), convert("b", "C"), convert("c", "F"), convert("d", "C"), convert("e", ""),
+		{Name: "f", Kind: kernel.KindList, Elem: &kernel.Param{Kind: kernel.KindTensor, DTypes: float32s, Convert: true}}},
+		func(c *kernel.Call) {
+			equal(t, "dtype", kernel.Of[float32](c, 0).Slice(), []float32{1, -2})
+			equal(t, "order", kernel.Of[float32](c, 1).Slice(), []float32{1, 3, 5, 2, 4, 6})
+			f := kernel.Of[float32](c, 2)
+			equal(t, "column-major", []any{f.Stride(0), f.Stride(1), f.At(1, 2)}, []any{int64(1), int64(2), float32(6)})
+			equal(t, "nothing to do", kernel.Of[float32](c, 3).Pointer(), unsafe.Pointer(&data[0]))
+			equal(t, "empty", kernel.Of[float32](c, 4).Len(), 0)
+			equal(t, "in a list", kernel.OfList[float32](c, 5)[1].At(0), float32(4))
+		},
+		record([]int64{1, -2}, 2), strided(data, 0, []int64{2, 3}, []int64{1, 2}), record(data, 2, 3), record(data, 2, 3), record([]int8{}, 0),
+		[]any{record([]float32{3}, 1), record([]int8{4}, 1)})
+
+	small := tensorOf("x", []dlpack.DType{dlpack.Float4E2M1FN})
+	small.Convert = true
+	packedPair := *record([]tensor.Float4E2M1FNx2{pair}, 1)
+	packedPair.DType.Lanes = 1
+	packedPair.Shape = &[]int64{2}[0]
+	packedPair.Strides = nil
+	run(t, []kernel.Param{small}, func(c *kernel.Call) {
+		v := kernel.Of[tensor.Float4E2M1FN](c, 0)
+		equal(t, "unpacked", []float64{v.At(0).Float64(), v.At(1).Float64()}, []float64{0.5, 6})
+	}, &packedPair)
+}
+
+// A handle has no value that could be converted.
+func TestConvertRefuses(t *testing.T) {
+	p := tensorOf("x", float32s)
+	p.Convert = true
+	f := prepare(t, kernel.Func{Params: []kernel.Param{p}, Do: nothing})
+	x := *record([]int64{1}, 1)
+	x.DType = dlpack.Handle
+	err := newCall(&x).of(f, newHost())
+	if err == nil || err.Error() != "TypeError: f(): argument 'x': convert: want numbers of at most 64 bits a part, got handle to float32" {
+		t.Errorf("got %v", err)
+	}
+}
+
+// Do is told when it reads an argument as what it is not.
+func TestMisreading(t *testing.T) {
+	anywhere := tensorOf("x", float32s)
+	anywhere.Device = "any"
+	for _, c := range []struct {
+		param kernel.Param
+		read  func(*kernel.Call)
+		arg   any
+		want  string
+	}{
+		{tensorOf("x", float32s), func(c *kernel.Call) { kernel.Of[float64](c, 0) }, record([]float32{1}), "x was declared as float32[...] on cpu, and read as a tensor of float64"},
+		{tensorOf("x", float32s), func(c *kernel.Call) { kernel.Mut[float32](c, 0) }, record([]float32{1}), "read as what may be written"},
+		{anywhere, func(c *kernel.Call) { kernel.Of[float32](c, 0) }, record([]float32{1}), "on any device, and read as memory of the host"},
+		{tensorOf("x", float32s), func(c *kernel.Call) { kernel.Int[int](c, 0) }, record([]float32{1}), "read as int64"},
+		{tensorOf("x", float32s), func(c *kernel.Call) { kernel.OfList[float32](c, 0) }, record([]float32{1}), "read as packed.Args"},
+		{kernel.Param{Name: "x", Kind: kernel.KindInt}, func(c *kernel.Call) { kernel.Of[float32](c, 0) }, 3, "x was declared as int, and read as memory of the host"},
+		{kernel.Param{Name: "x", Kind: kernel.KindInt}, func(c *kernel.Call) { c.Bool(1) }, 3, "index out of range"},
+	} {
+		f := prepare(t, kernel.Func{Params: []kernel.Param{c.param}, Do: func(call *kernel.Call) error {
+			c.read(call)
+			return nil
+		}})
+		err := newCall(c.arg).of(f, newHost())
+		if err == nil || dlpack.KindOf(err) != kernel.RuntimeError || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("got %v, want a RuntimeError with %q", err, c.want)
+		}
+	}
+}

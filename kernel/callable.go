@@ -1,0 +1,171 @@
+package kernel
+
+import (
+	"strings"
+	"unsafe"
+
+	"godlpack/dlpack"
+	"godlpack/packed"
+	"godlpack/tensor"
+)
+
+// Callable is a function of the caller's, a Python function as a rule. It is good until the call ends that it came with.
+// The zero Callable is None.
+type Callable struct {
+	function unsafe.Pointer
+	ctx      *Ctx
+	call     *Call
+}
+
+// Exists reports whether there is a function: false for None.
+func (f Callable) Exists() bool { return f.function != nil }
+
+// Call calls the function, from the goroutine that Do runs in. An argument may be nil, a bool, an int, an int64, a float64, a
+// string, a []byte, a dlpack.DType, a dlpack.Device, a view of a tensor (Of, Mut, DeviceOf, DeviceMut), or a []any of these.
+// A tensor that is an argument of the call is handed on as that; of every other one the function gets a copy.
+//
+// The result is of the same types, but an int64 for every int, and a *dlpack.Tensor for a tensor, which tensor.View makes
+// a view of: it is good until the call ends. The error is ErrRaised if the function raised an exception: return it, or
+// go on as if nothing had happened, which the host may not forgive.
+func (f Callable) Call(args ...any) (any, error) {
+	if f.function == nil {
+		return nil, Errorf(TypeError, "want a function to call, got None")
+	}
+	if f.ctx.over() {
+		return nil, errEnded
+	}
+	packedArgs := packed.Args{}
+	for _, arg := range args {
+		cell, err := f.call.cellOf(arg)
+		if err != nil {
+			f.drop(packedArgs)
+			return nil, err
+		}
+		packedArgs.Values = append(packedArgs.Values, cell.Value)
+		packedArgs.Codes = append(packedArgs.Codes, cell.Code)
+	}
+	var value packed.Value
+	code := packed.CodeNull
+	ret := packed.Ret{Value: &value, Code: &code}
+	if err := f.ctx.host.Invoke(f.function, packedArgs, &ret); err != nil {
+		return nil, err
+	}
+	return valueOf(f.call, ret.Get())
+}
+
+func (f Callable) drop(args packed.Args) {
+	for i := range args.Values {
+		packed.Drop(f.ctx.host, args.At(i), f.ctx.host.Delete)
+	}
+}
+
+// over reports whether the call has ended.
+func (ctx *Ctx) over() bool {
+	ctx.mu.Lock()
+	defer ctx.mu.Unlock()
+	return ctx.ended
+}
+
+// cellOf makes an argument of a value. It owns what it refers to.
+func (c *Call) cellOf(value any) (packed.Cell, error) {
+	switch v := value.(type) {
+	case nil:
+		return packed.Null, nil
+	case bool:
+		return packed.Bool(v), nil
+	case int:
+		return packed.Int(int64(v)), nil
+	case int64:
+		return packed.Int(v), nil
+	case float64:
+		return packed.Float(v), nil
+	case dlpack.DType:
+		return packed.DType(v), nil
+	case dlpack.Device:
+		return packed.Device(v), nil
+	}
+	return c.blockOf(value)
+}
+
+// blockOf is cellOf for what needs memory.
+func (c *Call) blockOf(value any) (packed.Cell, error) {
+	switch v := value.(type) {
+	case string:
+		return packed.NewText(c.host, v)
+	case []byte:
+		return packed.NewBytes(c.host, v)
+	case []any:
+		return newList(c.host, v, c.cellOf)
+	case interface{ Record() tensor.Record }:
+		r := v.Record()
+		return c.lend(&r)
+	}
+	return packed.Cell{}, Errorf(TypeError, "callback: want an argument that Python has too, got a %T", value)
+}
+
+// valueOf makes a Go value of a callback's result.
+func valueOf(c *Call, cell packed.Cell) (any, error) {
+	switch cell.Code {
+	case packed.CodeNull:
+		return nil, nil
+	case packed.CodeBool:
+		return cell.Bool()
+	case packed.CodeInt:
+		return cell.Int()
+	case packed.CodeFloat:
+		return cell.Float()
+	case packed.CodeDType:
+		return dtypeOf(cell)
+	case packed.CodeDevice:
+		return deviceOf(cell)
+	}
+	return objectOf(c, cell)
+}
+
+// objectOf is valueOf for what lies in the host's memory.
+func objectOf(c *Call, cell packed.Cell) (any, error) {
+	switch cell.Code {
+	case packed.CodeText, packed.CodeStr:
+		text, err := cell.Text()
+		return strings.Clone(text), err
+	case packed.CodeBytes:
+		bytes, err := cell.Bytes()
+		return append([]byte{}, bytes...), err
+	case packed.CodeList, packed.CodeTuple:
+		return listValue(c, cell)
+	case packed.CodeArgument:
+		i, err := cell.Argument()
+		if err == nil && uint(i) >= uint(len(c.fn.Params)) {
+			err = Errorf(ValueError, "callback's result: want one of %d arguments, got number %d", len(c.fn.Params), i)
+		}
+		if err != nil {
+			return nil, err
+		}
+		return valueOf(c, c.cell(i))
+	case packed.CodeCallable:
+		p, err := cell.Pointer()
+		return Callable{p, c.Ctx(), c}, err
+	}
+	t, err := cell.Tensor()
+	if err == nil {
+		err = t.Validate()
+	}
+	if err != nil {
+		return nil, dlpack.Wrap(err, "callback's result")
+	}
+	return t, nil
+}
+
+func listValue(c *Call, cell packed.Cell) (any, error) {
+	list, err := cell.List()
+	if err != nil {
+		return nil, err
+	}
+	values := make([]any, list.Len())
+	for i := range values {
+		if values[i], err = valueOf(c, list.At(i)); err != nil {
+			return nil, err
+		}
+	}
+	return values, nil
+}

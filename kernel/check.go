@@ -1,0 +1,188 @@
+package kernel
+
+import (
+	"strconv"
+
+	"godlpack/dlpack"
+	"godlpack/packed"
+)
+
+// A refusal is why an argument is not taken; the names of function and argument are put in front of it later.
+type refusal = Error
+
+// check holds all arguments against the declaration, and binds type variables and the names of extents.
+func (c *Call) check() error {
+	p := c.fn.plan
+	n := len(c.args.Values)
+	if n > len(p.params) {
+		return c.countError()
+	}
+	for i := range p.names {
+		c.extents[i] = -1
+	}
+	for i := range p.vars {
+		c.vars[i] = dlpack.DType{}
+	}
+	for i := range p.params {
+		if i < n && c.plainly(&p.params[i], i) {
+			continue
+		}
+		if err := c.checkArgument(i); err != nil {
+			return err
+		}
+	}
+	if p.mutable {
+		return c.checkOverlaps()
+	}
+	return nil
+}
+
+// checkArgument holds argument i against its slot.
+func (c *Call) checkArgument(i int) error {
+	s := &c.fn.plan.params[i]
+	if i >= len(c.args.Values) || c.args.Codes[i] == packed.CodeDefault {
+		if s.Default == nil {
+			return c.missing(i)
+		}
+		return nil // checked when the function was prepared
+	}
+	if r := c.checkCell(s, c.args.At(i), i); r != nil {
+		return c.refused(i, r)
+	}
+	return nil
+}
+
+func (c *Call) countError() error {
+	want := len(c.fn.Params)
+	text := c.fn.Name + "() takes " + strconv.Itoa(want) + " argument"
+	if want != 1 {
+		text += "s"
+	}
+	return &Error{Kind: TypeError, Msg: text + ", got " + strconv.Itoa(len(c.args.Values))}
+}
+
+func (c *Call) missing(i int) error {
+	return &Error{Kind: TypeError, Msg: c.fn.Name + "() missing argument '" + c.fn.Params[i].Name + "'"}
+}
+
+// refused puts function and argument in front of a refusal.
+func (c *Call) refused(i int, r *refusal) error {
+	r.Msg = c.fn.Name + "(): argument '" + c.fn.Params[i].Name + "': " + r.Msg
+	return r
+}
+
+// checkCell holds one value against a slot. It is argument i, or an element of it.
+func (c *Call) checkCell(s *slot, cell packed.Cell, i int) *refusal {
+	if cell.Code == packed.CodeNull && s.Optional {
+		return nil
+	}
+	switch s.Kind {
+	case KindTensor:
+		return c.checkTensor(s, cell, c.args.FlagsAt(i), position{i, -1})
+	case KindList:
+		return c.checkList(s, cell, i)
+	}
+	return checkScalar(s, cell)
+}
+
+// checkScalar holds anything but tensors and lists against a slot.
+func checkScalar(s *slot, cell packed.Cell) *refusal {
+	var err error
+	switch s.Kind {
+	case KindBool:
+		_, err = cell.Bool()
+	case KindInt:
+		var v int64
+		if v, err = cell.Int(); err == nil && (v < s.min || v > s.max) {
+			return &refusal{Kind: ValueError, Msg: "want " + s.want + ", got " + strconv.FormatInt(v, 10)}
+		}
+	case KindFloat:
+		_, err = cell.Float()
+	default:
+		err = checkObject(s.Kind, cell)
+	}
+	if err == nil {
+		return nil
+	}
+	if dlpack.KindOf(err) == TypeError {
+		return &refusal{Kind: TypeError, Msg: "want " + s.want + ", got " + cell.Code.String()}
+	}
+	return &refusal{Kind: dlpack.KindOf(err), Msg: dlpack.MessageOf(err)}
+}
+
+// checkObject is checkScalar for what is no number.
+func checkObject(kind Kind, cell packed.Cell) error {
+	var err error
+	switch kind {
+	case KindString:
+		_, err = cell.Text()
+	case KindBytes:
+		_, err = cell.Bytes()
+	case KindDType:
+		_, err = dtypeOf(cell)
+	case KindDevice:
+		_, err = deviceOf(cell)
+	case KindCallable:
+		if cell.Code != packed.CodeCallable {
+			return &Error{Kind: TypeError}
+		}
+		_, err = cell.Pointer()
+	}
+	return err
+}
+
+// dtypeOf reads a dtype, also from its name, and checks that there is such a type.
+func dtypeOf(cell packed.Cell) (dlpack.DType, error) {
+	if cell.Code == packed.CodeText || cell.Code == packed.CodeStr {
+		name, err := cell.Text()
+		if err != nil {
+			return dlpack.DType{}, err
+		}
+		return dlpack.ParseDType(name)
+	}
+	d, err := cell.DType()
+	if err == nil {
+		err = d.Valid()
+	}
+	return d, err
+}
+
+// deviceOf reads a device, also from its name, and checks that there are such devices.
+func deviceOf(cell packed.Cell) (dlpack.Device, error) {
+	if cell.Code == packed.CodeText || cell.Code == packed.CodeStr {
+		name, err := cell.Text()
+		if err != nil {
+			return dlpack.Device{}, err
+		}
+		return dlpack.ParseDevice(name)
+	}
+	d, err := cell.Device()
+	if err == nil && !d.Type.Known() {
+		err = dlpack.Errorf(dlpack.KindValue, "want a device type of DLPack, got %d", d.Type)
+	}
+	return d, err
+}
+
+// checkList holds a list, and each of its elements, against a slot.
+func (c *Call) checkList(s *slot, cell packed.Cell, i int) *refusal {
+	list, err := cell.List()
+	if dlpack.KindOf(err) == TypeError {
+		return &refusal{Kind: TypeError, Msg: "want " + s.want + ", got " + cell.Code.String()}
+	}
+	if err != nil {
+		return &refusal{Kind: dlpack.KindOf(err), Msg: dlpack.MessageOf(err)}
+	}
+	for k := range list.Len() {
+		var r *refusal
+		if s.elem.Kind == KindTensor {
+			r = c.checkTensor(s.elem, list.At(k), list.FlagsAt(k), position{i, k})
+		} else {
+			r = checkScalar(s.elem, list.At(k))
+		}
+		if r != nil {
+			r.Msg = "element " + strconv.Itoa(k) + ": " + r.Msg
+			return r
+		}
+	}
+	return nil
+}

@@ -1,0 +1,223 @@
+package kernel
+
+import (
+	"slices"
+	"strconv"
+
+	"godlpack/dlpack"
+	"godlpack/packed"
+)
+
+// A position is where a tensor stands: argument arg, or an element of it, -1 for itself.
+type position struct{ arg, elem int }
+
+// An operand is a tensor on its way through the checks.
+type operand struct {
+	*dlpack.Tensor
+	flags dlpack.Flags
+	slot  *slot
+}
+
+// plainly reports whether argument i is a tensor as nearly all are, and fits: on cpu, checked by the host, of one of the
+// types that the slot names. It says no where checkTensor must look; what it has bound by then, checkTensor binds alike.
+func (c *Call) plainly(s *slot, i int) bool {
+	if !s.plain || c.args.Codes[i] != packed.CodeTensor {
+		return false
+	}
+	t, flags := c.args.TensorAt(i), c.args.FlagsAt(i)
+	if t == nil || flags&s.mask != packed.Checked || t.Device.Type != dlpack.CPU || !slices.Contains(s.DTypes, t.DType) {
+		return false
+	}
+	if s.variable >= 0 && c.bind(s.variable, t.DType) != t.DType {
+		return false
+	}
+	if uintptr(t.Start())&s.unaligned != 0 || s.Order != AnyOrder && !dlpack.IsContiguous(t.Dims(), t.Steps(), s.Order[0]) {
+		return false
+	}
+	return c.shapeFits(s, t.Dims(), i) && (!s.Mutable || s.MayOverlap || apart(t))
+}
+
+// bind returns what a type variable is bound to, which is d if nothing came before.
+func (c *Call) bind(variable int, d dlpack.DType) dlpack.DType {
+	if c.vars[variable].Lanes == 0 {
+		c.vars[variable] = d
+	}
+	return c.vars[variable]
+}
+
+// shapeFits reports whether a shape without "..." fits.
+func (c *Call) shapeFits(s *slot, dims []int64, arg int) bool {
+	if s.anyRank {
+		return true
+	}
+	if s.ellipsis || len(s.before) != len(dims) {
+		return false
+	}
+	for i, a := range s.before {
+		if !c.extentFits(a, dims[i], arg) {
+			return false
+		}
+	}
+	return true
+}
+
+// apart reports whether no two elements of t share memory.
+func apart(t *dlpack.Tensor) bool {
+	dims, steps := t.Dims(), t.Steps()
+	return steps == nil || dlpack.IsContiguous(dims, steps, 'C') || !dlpack.SelfOverlap(dims, steps)
+}
+
+// checkTensor holds a tensor against a slot, from what no conversion can mend to what one can.
+func (c *Call) checkTensor(s *slot, cell packed.Cell, flags dlpack.Flags, at position) *refusal {
+	if cell.Code != packed.CodeTensor && cell.Code != packed.CodeManaged {
+		return &refusal{Kind: TypeError, Msg: "want " + s.want + ", got " + cell.Code.String()}
+	}
+	t, err := cell.Tensor()
+	if err == nil && !flags.Has(packed.Checked) {
+		err = t.Validate()
+	}
+	if err != nil {
+		return &refusal{Kind: dlpack.KindOf(err), Msg: dlpack.MessageOf(err)}
+	}
+	o := operand{t, flags, s}
+	if r := o.checkMemory(); r != nil {
+		return r
+	}
+	dtype, r := c.chooseType(&o)
+	if r != nil {
+		return r
+	}
+	if r := c.checkShape(&o, at.arg); r != nil {
+		return r
+	}
+	r = o.checkLayout()
+	if r == nil && dtype == t.DType {
+		return nil
+	}
+	if !s.Convert {
+		return r
+	}
+	return c.convert(&o, dtype, at)
+}
+
+// checkMemory checks that the memory is where the function can use it, and may be written if it will be.
+func (o *operand) checkMemory() *refusal {
+	kind := o.Device.Type
+	switch {
+	case kind == dlpack.CPU && o.slot.host && o.slot.device == 0: // by far the most
+	case o.slot.device != 0 && kind != o.slot.device, o.slot.host && !kind.HostReadable():
+		return o.refuse(BufferError, "")
+	case !kind.PointerData():
+		return o.refuse(BufferError, ", a handle without an address")
+	}
+	if o.slot.Mutable && o.flags.Has(dlpack.ReadOnly) {
+		return o.refuse(BufferError, ", read-only")
+	}
+	return nil
+}
+
+// chooseType returns the dtype that the function will see: the tensor's own, or that of a conversion. It binds the type
+// variable. A variable that nothing has bound yet prefers the tensor's own type.
+func (c *Call) chooseType(o *operand) (dlpack.DType, *refusal) {
+	s, d := o.slot, o.DType
+	if len(s.DTypes) > 0 && !slices.Contains(s.DTypes, d) {
+		d = s.DTypes[0]
+	}
+	if s.variable >= 0 {
+		d = c.bind(s.variable, d)
+	}
+	if d == o.DType || s.Convert {
+		return d, nil
+	}
+	if s.variable >= 0 && (len(s.DTypes) == 0 || slices.Contains(s.DTypes, o.DType)) {
+		return d, o.refuse(TypeError, ", where "+s.Var+" is "+d.String())
+	}
+	return d, o.refuse(TypeError, "")
+}
+
+// checkShape checks rank and extents, and binds names. Arg is the number of the argument, for error texts.
+func (c *Call) checkShape(o *operand, arg int) *refusal {
+	s := o.slot
+	if s.anyRank {
+		return nil
+	}
+	dims, front := o.Dims(), len(s.before)
+	back := len(dims) - len(s.after)
+	if front > back || front < back && !s.ellipsis {
+		return o.refuse(TypeError, "")
+	}
+	for i, a := range s.before {
+		if !c.extentFits(a, dims[i], arg) {
+			return c.wrongExtent(o, a)
+		}
+	}
+	for i, a := range s.after {
+		if !c.extentFits(a, dims[back+i], arg) {
+			return c.wrongExtent(o, a)
+		}
+	}
+	return nil
+}
+
+// extentFits checks one extent, and binds its name to the first one that comes.
+func (c *Call) extentFits(a axis, n int64, arg int) bool {
+	switch {
+	case a.name == whatever:
+		return true
+	case a.name == fixed:
+		return n == a.value
+	case c.extents[a.name] < 0:
+		c.extents[a.name], c.binders[a.name] = n, arg
+		return true
+	}
+	return c.extents[a.name] == n
+}
+
+func (c *Call) wrongExtent(o *operand, a axis) *refusal {
+	if a.name == fixed {
+		return o.refuse(ValueError, "")
+	}
+	name, binder := c.fn.plan.names[a.name], c.fn.Params[c.binders[a.name]].Name
+	return o.refuse(ValueError, ", where "+name+" is "+strconv.FormatInt(c.extents[a.name], 10)+" by '"+binder+"'")
+}
+
+// checkLayout checks how the elements lie: their order, their alignment, and lanes below a byte.
+func (o *operand) checkLayout() *refusal {
+	if o.slot.Order != AnyOrder && !dlpack.IsContiguous(o.Dims(), o.Steps(), o.slot.Order[0]) {
+		return o.refuse(BufferError, "")
+	}
+	if uintptr(o.Start())&uintptr(o.DType.Align()-1) != 0 && !o.Aligned() {
+		return o.refuse(BufferError, ", not aligned to "+strconv.Itoa(o.DType.Align())+" bytes")
+	}
+	if o.DType.SubByte() && paddedInGo(o.DType) != o.flags.Has(dlpack.SubbytePadded) {
+		return o.refuse(BufferError, ", with lanes "+storageText(o.flags))
+	}
+	if o.slot.Mutable && !o.slot.MayOverlap && !apart(o.Tensor) {
+		return o.refuse(ValueError, ", of which elements share memory")
+	}
+	return nil
+}
+
+// paddedInGo reports whether the Go type for d, of less than a byte a lane, has a byte for each (tensor.Element): all but
+// the pairs of fp4 have.
+func paddedInGo(d dlpack.DType) bool {
+	return d.Code != dlpack.CodeFloat4E2M1FN || d.Lanes == 1
+}
+
+func storageText(f dlpack.Flags) string {
+	if f.Has(dlpack.SubbytePadded) {
+		return "padded to a byte each"
+	}
+	return "packed"
+}
+
+// refuse says what was wanted and what came: "want float32[n] on cpu, got int64[4] on cpu", and but behind it.
+func (o *operand) refuse(kind dlpack.Kind, but string) *refusal {
+	text := make([]byte, 0, 160)
+	text = append(append(append(text, "want "...), o.slot.want...), ", got "...)
+	text = appendTensor(text, o.Tensor)
+	if kind == BufferError && o.slot.Order != AnyOrder && but == "" && o.Steps() != nil {
+		text = appendNumbers(append(text, ", strides "...), o.Steps())
+	}
+	return &refusal{Kind: kind, Msg: string(append(text, but...))}
+}

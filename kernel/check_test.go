@@ -1,0 +1,202 @@
+package kernel_test
+
+import (
+	"strings"
+	"testing"
+	"unsafe"
+
+	"godlpack/dlpack"
+	"godlpack/kernel"
+	"godlpack/packed"
+)
+
+func nothing(*kernel.Call) error { return nil }
+
+// Every refusal: what was declared, what came, and what is said.
+func TestRefusals(t *testing.T) {
+	x23 := record(make([]float32, 6), 2, 3)
+	ints := record(make([]int64, 4), 4)
+	data := make([]float32, 8)
+	cuda := *record(make([]float32, 3), 3)
+	cuda.Device = dlpack.Device{Type: dlpack.CUDA, ID: 1}
+	opencl := cuda
+	opencl.Device.Type = dlpack.OpenCL
+	odd := *record(make([]float32, 3), 3)
+	odd.ByteOffset = 1
+	bad := *x23
+	bad.NDim = 99
+	fp6 := &dlpack.Tensor{Data: unsafe.Pointer(&data[0]), Device: dlpack.Device{Type: dlpack.CPU}, NDim: 1, DType: dlpack.Float6E2M3FN, Shape: &[]int64{2}[0]}
+
+	float := func(shape ...kernel.Extent) kernel.Param { return tensorOf("x", float32s, shape...) }
+	with := func(p kernel.Param, change func(*kernel.Param)) kernel.Param {
+		change(&p)
+		return p
+	}
+	named := func(p kernel.Param, name string) kernel.Param {
+		p.Name = name
+		return p
+	}
+	for _, c := range []struct {
+		name   string
+		params []kernel.Param
+		args   []any
+		want   string
+	}{
+		{"kind", []kernel.Param{float("n")}, []any{3}, "TypeError: f(): argument 'x': want float32[n] on cpu, got int"},
+		{"none", []kernel.Param{float("n")}, []any{nil}, "TypeError: f(): argument 'x': want float32[n] on cpu, got None"},
+		{"dtype", []kernel.Param{tensorOf("x", []dlpack.DType{dlpack.Float32, dlpack.Float64}, "n", "m")}, []any{ints},
+			"TypeError: f(): argument 'x': want float32|float64[n, m] on cpu, got int64[4] on cpu"},
+		{"rank", []kernel.Param{float("n")}, []any{x23}, "TypeError: f(): argument 'x': want float32[n] on cpu, got float32[2, 3] on cpu"},
+		{"no axes", []kernel.Param{float([]kernel.Extent{}...)}, []any{3.0}, "TypeError: f(): argument 'x': want float32[] on cpu, got float"},
+		{"scalar", []kernel.Param{float([]kernel.Extent{}...)}, []any{x23},
+			"TypeError: f(): argument 'x': want float32[] on cpu, got float32[2, 3] on cpu"},
+		{"rank with dots", []kernel.Param{float("n", "...", "m", "k")}, []any{x23},
+			"TypeError: f(): argument 'x': want float32[n, ..., m, k] on cpu, got float32[2, 3] on cpu"},
+		{"extent", []kernel.Param{float("n", "4")}, []any{x23}, "ValueError: f(): argument 'x': want float32[n, 4] on cpu, got float32[2, 3] on cpu"},
+		{"extent behind dots", []kernel.Param{float("...", "2")}, []any{x23}, "ValueError: f(): argument 'x': want float32[..., 2] on cpu, got float32[2, 3] on cpu"},
+		{"square", []kernel.Param{float("n", "n")}, []any{x23},
+			"ValueError: f(): argument 'x': want float32[n, n] on cpu, got float32[2, 3] on cpu, where n is 2 by 'x'"},
+		{"extents disagree", []kernel.Param{float("n", "m"), named(float("m"), "y")}, []any{x23, record(data, 8)},
+			"ValueError: f(): argument 'y': want float32[m] on cpu, got float32[8] on cpu, where m is 3 by 'x'"},
+		{"variable", []kernel.Param{with(float(), func(p *kernel.Param) { p.Var, p.DTypes = "T", nil }), with(float(), func(p *kernel.Param) { p.Name, p.Var, p.DTypes = "y", "T", nil })},
+			[]any{x23, ints}, "TypeError: f(): argument 'y': want any[...] on cpu, got int64[4] on cpu, where T is float32"},
+		{"order C", []kernel.Param{with(float("n", "m"), func(p *kernel.Param) { p.Order = "C" })}, []any{strided(data, 0, []int64{2, 3}, []int64{1, 2})},
+			"BufferError: f(): argument 'x': want float32[n, m] on cpu, C-contiguous, got float32[2, 3] on cpu, strides [1, 2]"},
+		{"order F", []kernel.Param{with(float("n", "m"), func(p *kernel.Param) { p.Order = "F" })}, []any{x23},
+			"BufferError: f(): argument 'x': want float32[n, m] on cpu, F-contiguous, got float32[2, 3] on cpu, strides [3, 1]"},
+		{"device", []kernel.Param{float("n")}, []any{&cuda}, "BufferError: f(): argument 'x': want float32[n] on cpu, got float32[3] on cuda:1"},
+		{"host", []kernel.Param{with(float("n"), func(p *kernel.Param) { p.Device = "cuda" })}, []any{record(data, 8)},
+			"BufferError: f(): argument 'x': want float32[n] on cuda, got float32[8] on cpu"},
+		{"handle", []kernel.Param{with(float("n"), func(p *kernel.Param) { p.Device = "any" })}, []any{&opencl},
+			"BufferError: f(): argument 'x': want float32[n] on any device, got float32[3] on opencl:1, a handle without an address"},
+		{"read-only", []kernel.Param{with(float("n"), func(p *kernel.Param) { p.Mutable = true })}, []any{flagged{record(data, 8), dlpack.ReadOnly}},
+			"BufferError: f(): argument 'x': want float32[n] on cpu, writable, got float32[8] on cpu, read-only"},
+		{"alignment", []kernel.Param{float("n")}, []any{&odd},
+			"BufferError: f(): argument 'x': want float32[n] on cpu, got float32[3] on cpu, not aligned to 4 bytes"},
+		{"packed lanes", []kernel.Param{tensorOf("x", []dlpack.DType{dlpack.Float6E2M3FN}, "n")}, []any{fp6},
+			"BufferError: f(): argument 'x': want float6_e2m3fn[n] on cpu, got float6_e2m3fn[2] on cpu, with lanes packed"},
+		{"broadcast to write", []kernel.Param{with(float("n"), func(p *kernel.Param) { p.Mutable = true })}, []any{strided(data, 0, []int64{4}, []int64{0})},
+			"ValueError: f(): argument 'x': want float32[n] on cpu, writable, got float32[4] on cpu, of which elements share memory"},
+		{"invalid", []kernel.Param{float("n")}, []any{&bad}, "BufferError: f(): argument 'x': ndim: want 0 to 64, got 99"},
+		{"overlap", []kernel.Param{float("n"), with(float("m"), func(p *kernel.Param) { p.Name, p.Mutable = "y", true })},
+			[]any{record(data[:5], 5), record(data[4:], 4)}, "ValueError: f(): argument 'y': want memory of its own, since it is written, got some that 'x' shares"},
+		{"overlap in a list", []kernel.Param{{Name: "x", Kind: kernel.KindList, Elem: &kernel.Param{Kind: kernel.KindTensor, DTypes: float32s, Mutable: true}}},
+			[]any{[]any{record(data[:5], 5), record(data[4:], 4)}}, "ValueError: f(): argument 'x': want memory of its own, since it is written, got some that two of its elements share"},
+		{"no pointer", []kernel.Param{float("n")}, []any{packed.Cell{Value: 7, Code: packed.CodeTensor}},
+			"ValueError: f(): argument 'x': want the address of a tensor, got 0x7 for a Tensor"},
+		{"list element", []kernel.Param{{Name: "x", Kind: kernel.KindList, Elem: &kernel.Param{Kind: kernel.KindTensor, DTypes: float32s}}},
+			[]any{[]any{x23, ints}}, "TypeError: f(): argument 'x': element 1: want float32[...] on cpu, got int64[4] on cpu"},
+		{"no list", []kernel.Param{{Name: "x", Kind: kernel.KindList, Elem: &kernel.Param{Kind: kernel.KindInt}}}, []any{3},
+			"TypeError: f(): argument 'x': want list of int, got int"},
+		{"list of other", []kernel.Param{{Name: "x", Kind: kernel.KindList, Elem: &kernel.Param{Kind: kernel.KindInt}}}, []any{[]any{1, "a"}},
+			"TypeError: f(): argument 'x': element 1: want int, got str"},
+		{"int", []kernel.Param{{Name: "x", Kind: kernel.KindInt}}, []any{1.5}, "TypeError: f(): argument 'x': want int, got float"},
+		{"int8", []kernel.Param{{Name: "x", Kind: kernel.KindInt, Bits: 8}}, []any{128}, "ValueError: f(): argument 'x': want int8, got 128"},
+		{"uint16", []kernel.Param{{Name: "x", Kind: kernel.KindInt, Bits: 16, Unsigned: true}}, []any{-1}, "ValueError: f(): argument 'x': want uint16, got -1"},
+		{"float", []kernel.Param{{Name: "x", Kind: kernel.KindFloat}}, []any{"1"}, "TypeError: f(): argument 'x': want float, got str"},
+		{"bool", []kernel.Param{{Name: "x", Kind: kernel.KindBool}}, []any{1.0}, "TypeError: f(): argument 'x': want bool, got float"},
+		{"str", []kernel.Param{{Name: "x", Kind: kernel.KindString}}, []any{[]byte("a")}, "TypeError: f(): argument 'x': want str, got bytes"},
+		{"str or None", []kernel.Param{{Name: "x", Kind: kernel.KindString, Optional: true}}, []any{1}, "TypeError: f(): argument 'x': want str or None, got int"},
+		{"bytes", []kernel.Param{{Name: "x", Kind: kernel.KindBytes}}, []any{"a"}, "TypeError: f(): argument 'x': want bytes, got str"},
+		{"dtype of another kind", []kernel.Param{{Name: "x", Kind: kernel.KindDType}}, []any{1}, "TypeError: f(): argument 'x': want dtype, got int"},
+		{"dtype name", []kernel.Param{{Name: "x", Kind: kernel.KindDType}}, []any{"float33"}, "ValueError: f(): argument 'x': dtype float: want 16, 32, 64 or 128 bits, got 33"},
+		{"device name", []kernel.Param{{Name: "x", Kind: kernel.KindDevice}}, []any{"cpu:x"},
+			"ValueError: f(): argument 'x': device \"cpu:x\": want a number from 0 to 2147483647 behind the colon, got \"x\""},
+		{"device type", []kernel.Param{{Name: "x", Kind: kernel.KindDevice}}, []any{dlpack.Device{Type: 99}},
+			"ValueError: f(): argument 'x': want a device type of DLPack, got 99"},
+		{"callable", []kernel.Param{{Name: "x", Kind: kernel.KindCallable}}, []any{record(data, 8)}, "TypeError: f(): argument 'x': want callable, got Tensor"},
+		{"missing", []kernel.Param{float("n"), {Name: "y", Kind: kernel.KindInt}}, []any{record(data, 8)}, "TypeError: f() missing argument 'y'"},
+		{"missing in between", []kernel.Param{{Name: "x", Kind: kernel.KindInt}, {Name: "y", Kind: kernel.KindInt}}, []any{missing{}, 1}, "TypeError: f() missing argument 'x'"},
+		{"too many", []kernel.Param{float("n")}, []any{record(data, 8), 1, 2}, "TypeError: f() takes 1 argument, got 3"},
+		{"too many for none", nil, []any{1}, "TypeError: f() takes 0 arguments, got 1"},
+		{"unknown code", []kernel.Param{float("n")}, []any{packed.Cell{Code: 99}}, "TypeError: f(): argument 'x': want float32[n] on cpu, got code 99"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			f := prepare(t, kernel.Func{Params: c.params, Do: func(*kernel.Call) error {
+				t.Error("the function ran")
+				return nil
+			}})
+			h := newHost()
+			called := newCall(c.args...)
+			err := called.of(f, h)
+			if err == nil || err.Error() != c.want {
+				t.Errorf("got  %v\nwant %v", err, c.want)
+			}
+			if called.ret.Get() != packed.Null {
+				t.Errorf("result %v, want None", called.ret.Get())
+			}
+			h.balanced(t)
+		})
+	}
+}
+
+// What looks like a refusal and is none.
+func TestAccepted(t *testing.T) {
+	data := make([]float32, 8)
+	param := func(change func(*kernel.Param)) []kernel.Param {
+		p := tensorOf("x", float32s, "n")
+		change(&p)
+		return []kernel.Param{p}
+	}
+	pinned := *record(data, 8)
+	pinned.Device.Type = dlpack.CUDAHost
+	cuda := *record(data, 8)
+	cuda.Device.Type = dlpack.CUDA
+	written := tensorOf("y", float32s, "m")
+	written.Mutable = true
+	loose := written
+	loose.MayOverlap = true
+	for _, c := range []struct {
+		name   string
+		params []kernel.Param
+		args   []any
+	}{
+		{"pinned memory", param(func(p *kernel.Param) {}), []any{&pinned}},
+		{"any device", param(func(p *kernel.Param) { p.Device = "any" }), []any{&cuda}},
+		{"cuda", param(func(p *kernel.Param) { p.Device = "cuda" }), []any{&cuda}},
+		{"read-only to read", param(func(p *kernel.Param) {}), []any{flagged{record(data, 8), dlpack.ReadOnly}}},
+		{"broadcast to read", param(func(p *kernel.Param) {}), []any{strided(data, 0, []int64{4}, []int64{0})}},
+		{"dots of nothing", param(func(p *kernel.Param) { p.Shape = []kernel.Extent{"n", "..."} }), []any{record(data, 8)}},
+		{"star", param(func(p *kernel.Param) { p.Shape = []kernel.Extent{"*", "*"} }), []any{record(data, 2, 4)}},
+		{"empty is contiguous", param(func(p *kernel.Param) { p.Shape, p.Order = nil, "F" }), []any{record([]float32{}, 2, 0, 3)}},
+		{"neighbours", []kernel.Param{tensorOf("x", float32s, "n"), written}, []any{record(data[:4], 4), record(data[4:], 4)}},
+		{"overlap allowed", []kernel.Param{tensorOf("x", float32s, "n"), loose}, []any{record(data[:5], 5), record(data[4:], 4)}},
+		{"int as float", []kernel.Param{{Name: "x", Kind: kernel.KindFloat}}, []any{3}},
+		{"bool as int", []kernel.Param{{Name: "x", Kind: kernel.KindInt}}, []any{true}},
+		{"uint8", []kernel.Param{{Name: "x", Kind: kernel.KindInt, Bits: 8, Unsigned: true}}, []any{255}},
+		{"None", []kernel.Param{{Name: "x", Kind: kernel.KindString, Optional: true}}, []any{nil}},
+		{"empty list", []kernel.Param{{Name: "x", Kind: kernel.KindList, Elem: &kernel.Param{Kind: kernel.KindTensor}}}, []any{[]any{}}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			ran := false
+			f := prepare(t, kernel.Func{Params: c.params, Do: func(*kernel.Call) error {
+				ran = true
+				return nil
+			}})
+			if err := newCall(c.args...).of(f, newHost()); err != nil || !ran {
+				t.Errorf("got %v, ran: %t", err, ran)
+			}
+		})
+	}
+}
+
+// A record that the host vouches for is not looked at again.
+func TestCheckedRecordsAreNotValidated(t *testing.T) {
+	x := *record(make([]float32, 3), 3)
+	x.Device.ID = 5
+	x.Data = nil // which Validate would refuse
+	f := prepare(t, kernel.Func{Params: []kernel.Param{tensorOf("x", float32s, "n")}, Do: nothing})
+	if err := newCall(flagged{&x, packed.Checked}).of(f, newHost()); err != nil {
+		t.Error(err)
+	}
+	if err := newCall(&x).of(f, newHost()); err == nil || !strings.Contains(err.Error(), "data: want a pointer") {
+		t.Errorf("without the flag: got %v", err)
+	}
+}
+
+func TestUnpreparedFunc(t *testing.T) {
+	f := kernel.Func{Name: "f", Do: nothing}
+	if err := newCall().of(&f, newHost()); err == nil || !strings.Contains(err.Error(), "prepared") {
+		t.Errorf("got %v", err)
+	}
+}

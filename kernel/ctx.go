@@ -1,0 +1,188 @@
+package kernel
+
+import (
+	"errors"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"godlpack/dlpack"
+	"godlpack/tensor"
+)
+
+// Ctx is what a function may ask of its caller while it runs: memory for outputs (Empty), and whether to go on (Err). It
+// may be used by many goroutines, until the function returns; after that there is no caller any more, and Err says so.
+//
+// A nil *Ctx is a caller that wants nothing: memory is Go's, and Err is nil. It is for tests of functions in Go.
+type Ctx struct {
+	host   Host
+	polled atomic.Int64          // when the host was asked last, since begin
+	reason atomic.Pointer[error] // why to stop
+
+	mu      sync.Mutex
+	ended   bool
+	outputs []*dlpack.ManagedTensorVersioned // those that are not returned yet
+}
+
+// pollEvery is how long the host is left alone: a person who pressed Ctrl-C does not feel it.
+const pollEvery = int64(10 * time.Millisecond)
+
+var (
+	begin    = time.Now()
+	errEnded = errors.New("kernel: the call has ended: its Ctx must not be used any more")
+)
+
+// Ctx returns the call's context, the same each time.
+func (c *Call) Ctx() *Ctx {
+	if c.ctx == nil {
+		c.ctx = &Ctx{host: c.host}
+		c.ctx.polled.Store(int64(time.Since(begin)))
+	}
+	return c.ctx
+}
+
+// Err returns nil as long as the function shall go on. A function that runs long asks now and then, and returns the error:
+// somebody has pressed Ctrl-C. The host is asked at most every 10 ms, by the goroutine that called the function; others
+// learn it from there. A call of Err takes about as long as reading the clock.
+func (ctx *Ctx) Err() error {
+	if ctx == nil {
+		return nil
+	}
+	if reason := ctx.reason.Load(); reason != nil {
+		return *reason
+	}
+	now := int64(time.Since(begin))
+	if now-ctx.polled.Load() < pollEvery {
+		return nil
+	}
+	asked, err := ctx.host.Poll()
+	if asked {
+		ctx.polled.Store(now)
+	}
+	if err != nil {
+		ctx.reason.CompareAndSwap(nil, &err)
+	}
+	return err
+}
+
+// Empty returns a new tensor in the caller's own framework, compact and row-major. What is in it is not said. A function
+// gives it back by returning it; outputs that are not returned go when the call ends.
+//
+// It panics where there is no memory, or no shape like that: the call then ends with the error (MemoryError,
+// ValueError, BufferError), without a stack, as if the function had returned it.
+func Empty[T tensor.Element](ctx *Ctx, shape ...int64) tensor.Mut[T] {
+	v, err := EmptyOn[T](ctx, dlpack.Device{Type: dlpack.CPU}, shape...).Host()
+	if err != nil {
+		panic(thrown{err})
+	}
+	return v
+}
+
+// Zeros is Empty, of zeros.
+func Zeros[T tensor.Element](ctx *Ctx, shape ...int64) tensor.Mut[T] {
+	v := Empty[T](ctx, shape...)
+	clear(v.Slice())
+	return v
+}
+
+// EmptyOn is Empty on any device.
+func EmptyOn[T tensor.Element](ctx *Ctx, device dlpack.Device, shape ...int64) tensor.DeviceMut[T] {
+	t, err := ctx.output(tensor.DTypeOf[T](), device, shape)
+	if err != nil {
+		panic(thrown{err})
+	}
+	return tensor.Assume[T](t).OnDevice()
+}
+
+// output makes an output, which the context owns.
+func (ctx *Ctx) output(dtype dlpack.DType, device dlpack.Device, shape []int64) (*dlpack.Tensor, error) {
+	if _, err := dlpack.Elements(shape); err != nil {
+		return nil, Errorf(ValueError, "%s", dlpack.MessageOf(err))
+	}
+	if ctx == nil {
+		if device.Type != dlpack.CPU {
+			return nil, Errorf(BufferError, "want memory on %v, got no caller who has some", device)
+		}
+		return newTensor(dtype, shape, dtype.SubByte() && paddedInGo(dtype), RowMajor)
+	}
+	m, err := ctx.allocate(dtype, device, shape)
+	if err != nil {
+		return nil, err
+	}
+	if dtype.SubByte() && m.Flags.Has(dlpack.SubbytePadded) != paddedInGo(dtype) {
+		ctx.host.Delete(m)
+		return nil, Errorf(BufferError, "want memory for %v with a byte a lane, got it packed: return Go memory instead", dtype)
+	}
+	return ctx.keep(m)
+}
+
+// keep makes an output the context's.
+func (ctx *Ctx) keep(m *dlpack.ManagedTensorVersioned) (*dlpack.Tensor, error) {
+	ctx.mu.Lock()
+	defer ctx.mu.Unlock()
+	if ctx.ended {
+		ctx.host.Delete(m)
+		return nil, errEnded
+	}
+	ctx.outputs = append(ctx.outputs, m)
+	return &m.Tensor, nil
+}
+
+// allocate returns memory of the caller's, and makes sure that it is as asked.
+func (ctx *Ctx) allocate(dtype dlpack.DType, device dlpack.Device, shape []int64) (*dlpack.ManagedTensorVersioned, error) {
+	prototype := &dlpack.Tensor{Device: device, NDim: int32(len(shape)), DType: dtype}
+	if len(shape) > 0 {
+		prototype.Shape = &shape[0]
+	}
+	m, err := ctx.host.Allocate(prototype)
+	if err != nil {
+		return nil, err
+	}
+	if err := fresh(m, prototype); err != nil {
+		ctx.host.Delete(m)
+		return nil, err
+	}
+	return m, nil
+}
+
+// fresh checks that an allocator gave what it was asked for.
+func fresh(m *dlpack.ManagedTensorVersioned, want *dlpack.Tensor) error {
+	t := &m.Tensor
+	if err := t.Validate(); err != nil {
+		return dlpack.Wrap(err, "the caller's allocator")
+	}
+	asked := t.DType == want.DType && t.Device.Type == want.Device.Type && slices.Equal(t.Dims(), want.Dims())
+	usable := dlpack.IsContiguous(t.Dims(), t.Steps(), 'C') && t.Aligned() && !m.Flags.Has(dlpack.ReadOnly)
+	if asked && usable {
+		return nil
+	}
+	text := append(appendTensor([]byte("the caller's allocator: want compact and writable "), want), ", got "...)
+	text = append(appendTensor(text, t), ", strides "...)
+	return &Error{Kind: BufferError, Msg: string(appendNumbers(text, t.Steps()))}
+}
+
+// take returns the output that t is, nil if it is none, and no longer owns it.
+func (ctx *Ctx) take(t *dlpack.Tensor) *dlpack.ManagedTensorVersioned {
+	ctx.mu.Lock()
+	defer ctx.mu.Unlock()
+	for i, m := range ctx.outputs {
+		if same(&m.Tensor, t) {
+			ctx.outputs = slices.Delete(ctx.outputs, i, i+1)
+			return m
+		}
+	}
+	return nil
+}
+
+// end gives back the outputs that are left. Whoever uses the context from now on is told.
+func (ctx *Ctx) end() {
+	ctx.mu.Lock()
+	defer ctx.mu.Unlock()
+	ctx.ended = true
+	ctx.reason.Store(&errEnded)
+	for _, m := range ctx.outputs {
+		ctx.host.Delete(m)
+	}
+	ctx.outputs = nil
+}

@@ -1,0 +1,83 @@
+package kernel
+
+import "godlpack/dlpack"
+
+// A member is one of the tensors of a call.
+type member struct {
+	tensor *dlpack.Tensor
+	slot   *slot
+	arg    int
+
+	first, end uintptr // its bytes, if it is compact: both 0 if not
+}
+
+func newMember(t *dlpack.Tensor, s *slot, arg int) member {
+	m := member{tensor: t, slot: s, arg: arg}
+	if t.Device.Type == dlpack.CPU && dlpack.IsContiguous(t.Dims(), t.Steps(), 'C') {
+		m.first = uintptr(t.Start())
+		m.end = m.first + uintptr(t.DType.ItemSize(true))
+		for _, extent := range t.Dims() {
+			m.end = m.first + (m.end-m.first)*uintptr(extent)
+		}
+	}
+	return m
+}
+
+// meets reports whether two tensors may share memory.
+func (m *member) meets(other *member) bool {
+	if m.first != 0 && other.first != 0 {
+		return max(m.first, other.first) < min(m.end, other.end)
+	}
+	return dlpack.Overlap(m.tensor, other.tensor)
+}
+
+// checkOverlaps refuses a tensor that is written and shares memory with another argument: the function would read what
+// it has just written, or not, depending on how it goes about it.
+func (c *Call) checkOverlaps() error {
+	var room [8]member
+	all := c.tensors(room[:0])
+	for i := range all {
+		written := &all[i]
+		if !written.slot.Mutable {
+			continue
+		}
+		for k := range all {
+			other := &all[k]
+			if k == i || k < i && other.slot.Mutable || written.slot.MayOverlap || other.slot.MayOverlap {
+				continue // itself, looked at before, or allowed
+			}
+			if written.meets(other) {
+				return c.overlapError(written, other)
+			}
+		}
+	}
+	return nil
+}
+
+// tensors appends all tensors that the function will see.
+func (c *Call) tensors(all []member) []member {
+	for i := range c.fn.plan.params {
+		s := &c.fn.plan.params[i]
+		switch {
+		case s.Kind == KindTensor:
+			if t := c.tensor(i); t != nil {
+				all = append(all, newMember(t, s, i))
+			}
+		case s.Kind == KindList && s.elem.Kind == KindTensor:
+			for k := range c.elements(i).Len() {
+				all = append(all, newMember(c.element(i, k), s.elem, i))
+			}
+		}
+	}
+	return all
+}
+
+func (c *Call) overlapError(written, other *member) error {
+	text := "want memory of its own, since it is written, got some that "
+	if written.arg == other.arg {
+		text += "two of its elements share"
+	} else {
+		text += "'" + c.fn.Params[other.arg].Name + "' shares"
+	}
+	return c.refused(written.arg, &refusal{Kind: ValueError, Msg: text})
+}

@@ -1,0 +1,136 @@
+package kernel
+
+import (
+	"runtime"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Parallel calls body with pieces of 0 to n-1 that cover it, each from lo up to but not including hi, in several
+// goroutines at a time. What the pieces are depends on the clock; body must not. Work that takes a few microseconds
+// stays in the goroutine that called.
+//
+// A panic in body is one of the function, with the stack of the goroutine where it was; the other pieces that have begun
+// are waited for, the rest is left. The caller is asked between pieces whether to go on (Ctx.Err); where not, Parallel
+// panics, and the call ends with that error. Only the function's own goroutine may ask: a Parallel in the body of another
+// learns it from there.
+func Parallel(ctx *Ctx, n int, body func(lo, hi int)) {
+	l := labor{ctx: ctx, n: n, body: body}
+	if l.alone(); int(l.next.Load()) < n {
+		l.share()
+	}
+	if p := l.failed.Load(); p != nil {
+		panic(*p)
+	}
+}
+
+// A labor is the work of one Parallel.
+type labor struct {
+	ctx    *Ctx
+	n      int
+	body   func(lo, hi int)
+	next   atomic.Int64 // where the next piece begins
+	size   int64        // of a piece that is shared
+	failed atomic.Pointer[any]
+}
+
+const (
+	// moment is how long the calling goroutine works before it calls for help: a few times what that costs.
+	moment = 20 * time.Microsecond
+	// piecesEach is into how many pieces each processor's part is cut, so that none waits long for the others.
+	piecesEach = 8
+)
+
+// alone does the first pieces, each twice as large as the one before, for a moment; without other processors all.
+func (l *labor) alone() {
+	start, single := time.Now(), runtime.GOMAXPROCS(0) == 1
+	lo, size := 0, max(1, l.n/256)
+	for lo < l.n {
+		long := time.Since(start) > moment
+		if long && !single {
+			break
+		}
+		if err := l.ctx.Err(); err != nil {
+			panic(thrown{err})
+		}
+		hi := min(lo+size, l.n)
+		l.body(lo, hi)
+		lo = hi
+		if !long && size <= l.n/2 {
+			size *= 2
+		}
+	}
+	l.next.Store(int64(lo))
+}
+
+// share does the rest with others, and waits for them.
+func (l *labor) share() {
+	rest := l.n - int(l.next.Load())
+	procs := runtime.GOMAXPROCS(0)
+	l.size = int64(max(1, rest/(procs*piecesEach)))
+	others := min(procs, (rest+int(l.size)-1)/int(l.size)) - 1
+	var at sync.WaitGroup
+	at.Add(others)
+	for range others {
+		go func() {
+			defer at.Done()
+			l.work(func() error { return nil })
+		}()
+	}
+	l.work(l.ctx.Err)
+	l.wait(&at)
+}
+
+// work does pieces until there are none, or one has failed.
+func (l *labor) work(ask func() error) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() {
+		if p := recover(); p != nil {
+			l.fail(p)
+		}
+	}()
+	for l.failed.Load() == nil {
+		if err := ask(); err != nil {
+			panic(thrown{err})
+		}
+		hi := int(l.next.Add(l.size))
+		lo := hi - int(l.size)
+		if lo >= l.n {
+			return
+		}
+		l.body(lo, min(hi, l.n))
+	}
+}
+
+// fail keeps the first panic, with its stack.
+func (l *labor) fail(p any) {
+	switch p.(type) {
+	case thrown, crash: // has one, or needs none
+	default:
+		p = crash{p, debug.Stack()}
+	}
+	l.failed.CompareAndSwap(nil, &p)
+}
+
+// wait waits for the others, and asks meanwhile whether to go on.
+func (l *labor) wait(others *sync.WaitGroup) {
+	done := make(chan struct{})
+	go func() {
+		others.Wait()
+		close(done)
+	}()
+	ask := time.NewTicker(time.Duration(pollEvery))
+	defer ask.Stop()
+	for {
+		select {
+		case <-done:
+			return
+		case <-ask.C:
+			if err := l.ctx.Err(); err != nil {
+				l.fail(thrown{err})
+			}
+		}
+	}
+}

@@ -1,0 +1,268 @@
+package kernel_test
+
+import (
+	"errors"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+	"unsafe"
+
+	"godlpack/dlpack"
+	"godlpack/kernel"
+)
+
+// slowly makes a piece long enough for Parallel to share the rest.
+func slowly() { time.Sleep(50 * time.Microsecond) }
+
+// Each number is done once, whether the work is shared or not, and however many processors there are.
+func TestParallelCoversAll(t *testing.T) {
+	for _, procs := range []int{1, 2, 8} {
+		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(procs))
+		for _, n := range []int{0, 1, 2, 7, 100, 1000} {
+			for _, work := range []func(){func() {}, slowly} {
+				done := make([]atomic.Int32, n)
+				kernel.Parallel(nil, n, func(lo, hi int) {
+					work()
+					if lo >= hi {
+						t.Errorf("an empty piece from %d to %d", lo, hi)
+					}
+					for i := lo; i < hi; i++ {
+						done[i].Add(1)
+					}
+				})
+				for i := range done {
+					if done[i].Load() != 1 {
+						t.Fatalf("%d processors: %d of %d was done %d times", procs, i, n, done[i].Load())
+					}
+				}
+			}
+		}
+	}
+}
+
+// Work that is long is done by several goroutines: two pieces wait for each other.
+func TestParallelIsParallel(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
+	var met sync.WaitGroup
+	met.Add(2)
+	var pieces atomic.Int32
+	kernel.Parallel(nil, 1000, func(lo, _ int) {
+		if lo == 0 {
+			slowly()
+			return
+		}
+		if pieces.Add(1) <= 2 {
+			met.Done()
+			met.Wait()
+		}
+	})
+	if pieces.Load() < 2 {
+		t.Errorf("%d pieces after the first, want more", pieces.Load())
+	}
+}
+
+// parallel makes a function of a body for Parallel.
+func parallel(t *testing.T, body func(ctx *kernel.Ctx, lo, hi int)) *kernel.Func {
+	return prepare(t, kernel.Func{Do: func(c *kernel.Call) error {
+		ctx := c.Ctx()
+		kernel.Parallel(ctx, 1000, func(lo, hi int) { body(ctx, lo, hi) })
+		return nil
+	}})
+}
+
+// A panic anywhere is the function's, with the stack of where it was, and the others are waited for.
+func TestParallelPanics(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
+	for _, c := range []struct {
+		name  string
+		panic func()
+		want  string
+	}{
+		{"value", func() { panics() }, "RuntimeError: f(): Go panicked: on purpose"},
+		{"nil", func() {
+			var p *int
+			*p = 1
+		}, "RuntimeError: f(): Go panicked: runtime error: invalid memory address"},
+		{"wild", func() {
+			wild := uintptr(0x7eadbeef0000)
+			**(**byte)(unsafe.Pointer(&wild)) = 1
+		}, "RuntimeError: f(): Go panicked: runtime error: invalid memory address"},
+	} {
+		for _, early := range []bool{true, false} {
+			var running atomic.Int32
+			f := parallel(t, func(_ *kernel.Ctx, lo, _ int) {
+				running.Add(1)
+				defer running.Add(-1)
+				slowly()
+				if early || lo > 500 {
+					c.panic()
+				}
+			})
+			h := newHost()
+			err := newCall().of(f, h)
+			if err == nil || !strings.HasPrefix(err.Error(), c.want) || !strings.Contains(err.Error(), "kernel_test.") {
+				t.Errorf("%s: got %v", c.name, err)
+			}
+			if running.Load() != 0 {
+				t.Errorf("%s: %d pieces still run", c.name, running.Load())
+			}
+			h.balanced(t)
+		}
+	}
+}
+
+// Outputs may be asked for by all goroutines; an error there is the function's, and has no stack.
+func TestParallelEmpty(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
+	f := parallel(t, func(ctx *kernel.Ctx, lo, hi int) {
+		slowly()
+		kernel.Zeros[float32](ctx, int64(hi-lo))
+	})
+	h := newHost()
+	if err := newCall().of(f, h); err != nil {
+		t.Error(err)
+	}
+	h.balanced(t)
+
+	var given atomic.Int32
+	h.allocate = func(prototype *dlpack.Tensor) (*dlpack.ManagedTensorVersioned, error) {
+		if given.Add(1) > 5 {
+			return nil, kernel.Errorf(kernel.MemoryError, "full")
+		}
+		return h.memory(prototype)
+	}
+	if err := newCall().of(f, h); err == nil || err.Error() != "MemoryError: full" {
+		t.Errorf("got %v", err)
+	}
+	h.balanced(t)
+}
+
+// stopping is a host whose caller wants to stop from the start.
+func stopping() *fakeHost {
+	h := newHost()
+	h.poll = func() (bool, error) { return true, kernel.ErrRaised }
+	return h
+}
+
+// When the caller wants to stop, Parallel stops, in whatever goroutine the work is.
+func TestParallelStops(t *testing.T) {
+	for _, procs := range []int{1, 4} {
+		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(procs))
+		f := parallel(t, func(ctx *kernel.Ctx, _, _ int) {
+			for ctx.Err() == nil { // for ever, but for the caller
+				time.Sleep(time.Millisecond)
+			}
+		})
+		h := stopping()
+		if err := newCall().of(f, h); !errors.Is(err, kernel.ErrRaised) {
+			t.Errorf("%d processors: got %v", procs, err)
+		}
+		h.balanced(t)
+	}
+}
+
+// While the calling goroutine waits for the others, it still asks.
+func TestParallelAsksWhileItWaits(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
+	h := stopping()
+	var caller atomic.Int32 // pieces of the calling goroutine: those that may ask
+	h.poll = func() (bool, error) { return true, kernel.ErrRaised }
+	f := prepare(t, kernel.Func{Do: func(c *kernel.Call) error {
+		ctx := c.Ctx()
+		main := make(chan struct{}, 1)
+		kernel.Parallel(ctx, 1000, func(lo, _ int) {
+			if lo == 0 {
+				slowly()
+				return
+			}
+			select {
+			case main <- struct{}{}: // one goroutine is caught here, until the caller stops
+				caller.Add(1)
+				for ctx.Err() == nil {
+					runtime.Gosched()
+				}
+			default:
+			}
+		})
+		return nil
+	}})
+	if err := newCall().of(f, h); !errors.Is(err, kernel.ErrRaised) || caller.Load() != 1 {
+		t.Errorf("got %v after %d", err, caller.Load())
+	}
+}
+
+func TestErr(t *testing.T) {
+	h := newHost()
+	var kept *kernel.Ctx
+	asked := 0
+	h.poll = func() (bool, error) {
+		asked++
+		switch {
+		case asked < 3:
+			return false, nil // not the goroutine that may ask
+		case asked == 3:
+			return true, nil
+		}
+		return true, kernel.ErrRaised
+	}
+	f := prepare(t, kernel.Func{Do: func(c *kernel.Call) error {
+		kept = c.Ctx()
+		if kept != c.Ctx() {
+			t.Error("two contexts")
+		}
+		if err := kept.Err(); err != nil || asked != 0 {
+			t.Errorf("at once: got %v, asked %d times", err, asked)
+		}
+		for kept.Err() == nil {
+			runtime.Gosched()
+		}
+		if err := kept.Err(); !errors.Is(err, kernel.ErrRaised) {
+			t.Errorf("later: got %v", err)
+		}
+		return kept.Err()
+	}})
+	if err := newCall().of(f, h); !errors.Is(err, kernel.ErrRaised) || asked != 4 {
+		t.Errorf("got %v, asked %d times", err, asked)
+	}
+	if err := kept.Err(); err == nil || !strings.Contains(err.Error(), "ended") {
+		t.Errorf("after the call: got %v", err)
+	}
+}
+
+// Who keeps a context for longer than the call is told, and nothing is lost.
+func TestContextAfterTheCall(t *testing.T) {
+	h := newHost()
+	var kept *kernel.Ctx
+	f := prepare(t, kernel.Func{Do: func(c *kernel.Call) error {
+		kept = c.Ctx()
+		return nil
+	}})
+	if err := newCall().of(f, h); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if p := recover(); p == nil {
+			t.Error("no panic")
+		}
+		h.balanced(t)
+	}()
+	kernel.Empty[float32](kept, 3)
+}
+
+// A function can be tested without a caller.
+func TestNoContext(t *testing.T) {
+	y := kernel.Zeros[float32](nil, 2, 3)
+	y.Set(1, 1, 2)
+	if y.Len() != 6 || y.At(1, 2) != 1 || (*kernel.Ctx)(nil).Err() != nil {
+		t.Errorf("got %v", y)
+	}
+	defer func() {
+		if recover() == nil {
+			t.Error("memory on cuda: no panic")
+		}
+	}()
+	kernel.EmptyOn[float32](nil, dlpack.Device{Type: dlpack.CUDA}, 3)
+}

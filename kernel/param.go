@@ -1,0 +1,121 @@
+package kernel
+
+import (
+	"encoding/json"
+	"strconv"
+
+	"godlpack/dlpack"
+)
+
+// Param declares one parameter, or one result.
+type Param struct {
+	Name     string   `json:"name,omitempty"` // a Python identifier
+	Kind     Kind     `json:"kind"`
+	Elem     *Param   `json:"elem,omitempty"`     // of a KindList: what its elements are
+	Optional bool     `json:"optional,omitempty"` // None may be given too: Call.Given tells
+	Default  *Default `json:"default,omitempty"`  // nil: the argument must be given
+
+	// Of numbers: an int must fit in so many bits, 64 if 0. The width of a float is only said, not checked.
+	Bits     int  `json:"bits,omitempty"`
+	Unsigned bool `json:"unsigned,omitempty"`
+
+	// Of tensors.
+	DTypes     DTypes   `json:"dtypes,omitempty"`      // those that are taken; none: all
+	Var        string   `json:"var,omitempty"`         // a type variable: all arguments with the same one have the same dtype
+	Shape      []Extent `json:"shape"`                 // nil: any; empty: no axes
+	Order      Order    `json:"order,omitempty"`       // how the elements must lie
+	Device     string   `json:"device,omitempty"`      // a device's type, "any", or "" for "cpu": memory that the host can reach
+	Mutable    bool     `json:"mutable,omitempty"`     // the function writes it
+	Convert    bool     `json:"convert,omitempty"`     // another dtype or order will do: the function gets a copy
+	MayOverlap bool     `json:"may_overlap,omitempty"` // it may share memory with others though one of them is written
+}
+
+// Kind is what sort of value a parameter takes.
+type Kind uint8
+
+// The kinds, by what a Python caller gives.
+const (
+	KindBool     Kind = iota + 1 // bool
+	KindInt                      // int
+	KindFloat                    // float
+	KindString                   // str
+	KindBytes                    // bytes
+	KindDType                    // anything that names a dtype
+	KindDevice                   // anything that names a device
+	KindCallable                 // a function
+	KindTensor                   // any framework's tensor
+	KindList                     // a list or a tuple of one of KindBool, KindInt, KindFloat, KindString, KindTensor
+)
+
+// kindNames are the names in JSON, and in error texts.
+var kindNames = [...]string{
+	KindBool: "bool", KindInt: "int", KindFloat: "float", KindString: "str", KindBytes: "bytes", KindDType: "dtype",
+	KindDevice: "device", KindCallable: "callable", KindTensor: "tensor", KindList: "list",
+}
+
+// String returns the kind's name: "bool", "int", "float", "str", "bytes", "dtype", "device", "callable", "tensor", "list".
+func (k Kind) String() string {
+	if k == 0 || int(k) >= len(kindNames) {
+		return "kind " + strconv.Itoa(int(k))
+	}
+	return kindNames[k]
+}
+
+// MarshalText returns the kind's name.
+func (k Kind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
+
+// UnmarshalText reads a kind's name. Another one is a ValueError.
+func (k *Kind) UnmarshalText(name []byte) error {
+	for i, known := range kindNames {
+		if known != "" && known == string(name) {
+			*k = Kind(i)
+			return nil
+		}
+	}
+	return dlpack.Errorf(dlpack.KindValue, "kind %q: want a name such as int or tensor", name)
+}
+
+// Extent is what a tensor's axis must be: a number ("3"), a name ("n") that stands for the same number in all arguments,
+// "*" for anything, or "..." for any number of axes of anything, once in a shape.
+type Extent string
+
+// Order is how a tensor's elements must lie in memory.
+type Order string
+
+// The orders.
+const (
+	AnyOrder    Order = ""  // with any strides
+	RowMajor    Order = "C" // compact, the last axis is the fastest
+	ColumnMajor Order = "F" // compact, the first axis is the fastest
+)
+
+// DTypes are types of elements. In JSON they are their names.
+type DTypes []dlpack.DType
+
+// MarshalJSON returns the names: ["float32","float64"].
+func (d DTypes) MarshalJSON() ([]byte, error) {
+	text := []byte{'['}
+	for i, t := range d {
+		if i > 0 {
+			text = append(text, ',')
+		}
+		text = strconv.AppendQuote(text, t.String())
+	}
+	return append(text, ']'), nil
+}
+
+// UnmarshalJSON reads names. The ValueError is that of dlpack.ParseDType.
+func (d *DTypes) UnmarshalJSON(text []byte) error {
+	var names []string
+	if err := json.Unmarshal(text, &names); err != nil {
+		return err
+	}
+	*d = make(DTypes, len(names))
+	for i, name := range names {
+		var err error
+		if (*d)[i], err = dlpack.ParseDType(name); err != nil {
+			return err
+		}
+	}
+	return nil
+}

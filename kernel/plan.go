@@ -1,0 +1,261 @@
+package kernel
+
+import (
+	"math"
+	"slices"
+
+	"godlpack/dlpack"
+	"godlpack/packed"
+)
+
+// How many names of each sort a declaration may have: they have places in every Call.
+const (
+	maxVars  = 8
+	maxNames = 16
+)
+
+// A plan is what Prepare works out of a declaration, so that a call compares numbers alone.
+type plan struct {
+	params  []slot
+	vars    []string // the type variables
+	names   []string // the names of extents
+	mutable bool     // some tensor is written
+}
+
+// A slot is what a call knows of one parameter, or of the elements of one that is a list.
+type slot struct {
+	*Param
+	want     string // what error texts say is wanted
+	elem     *slot
+	min, max int64 // of ints
+
+	variable int // of plan.vars, -1 for none
+	anyRank  bool
+	before   []axis // extents in front of "...", or all
+	after    []axis // extents behind it
+	ellipsis bool
+	host     bool // the host must reach the memory
+	device   dlpack.DeviceType
+
+	plain     bool         // Call.plainly may look at it
+	mask      dlpack.Flags // the flags that it looks at, of which only Checked may be set
+	unaligned uintptr      // the bits of an address that are 0 for all types
+}
+
+// An axis is a compiled Extent.
+type axis struct {
+	name  int   // of plan.names, or fixed or any
+	value int64 // if fixed
+}
+
+const (
+	fixed = -1 - iota
+	whatever
+)
+
+// newPlan checks the declaration and compiles it.
+func newPlan(f *Func) (*plan, error) {
+	if !identifier(f.Name) {
+		return nil, bad("name: want a Python identifier, got %q", f.Name)
+	}
+	if f.Do == nil {
+		return nil, bad("Do: want a function, got nil")
+	}
+	p := &plan{params: make([]slot, len(f.Params))}
+	seen := map[string]bool{}
+	for i := range f.Params {
+		param := &f.Params[i]
+		if seen[param.Name] || !identifier(param.Name) {
+			return nil, bad("parameter %d: want a Python identifier of its own, got %q", i, param.Name)
+		}
+		if param.Default == nil && i > 0 && f.Params[i-1].Default != nil {
+			return nil, bad("parameter %s: want a default, as %s before it has one", param.Name, f.Params[i-1].Name)
+		}
+		seen[param.Name] = true
+		if err := p.compile(&p.params[i], param, false); err != nil {
+			return nil, dlpack.Wrap(err, "parameter "+param.Name)
+		}
+	}
+	return p, p.checkResults(f.Results)
+}
+
+// checkResults checks what documentation and hosts will read.
+func (p *plan) checkResults(results []Param) error {
+	for i := range results {
+		if err := new(plan).compile(&slot{}, &results[i], false); err != nil {
+			return dlpack.Wrap(err, "result")
+		}
+	}
+	return nil
+}
+
+// compile fills a slot in.
+func (p *plan) compile(s *slot, param *Param, nested bool) error {
+	*s = slot{Param: param, variable: -1}
+	var err error
+	switch param.Kind {
+	case KindTensor:
+		err = p.compileTensor(s)
+	case KindList:
+		if nested || param.Elem == nil {
+			return bad("want a list of bool, int, float, str or tensor")
+		}
+		s.elem = new(slot)
+		err = p.compileElem(s.elem, param.Elem)
+	case KindInt:
+		s.min, s.max, err = limits(param)
+	default:
+		if param.Kind == 0 || int(param.Kind) >= len(kindNames) {
+			return bad("want a kind, got %d", param.Kind)
+		}
+	}
+	s.want = wanted(param)
+	if err == nil && param.Default != nil {
+		err = s.checkDefault()
+	}
+	return err
+}
+
+func (p *plan) compileElem(s *slot, elem *Param) error {
+	kinds := []Kind{KindBool, KindInt, KindFloat, KindString, KindTensor}
+	if !slices.Contains(kinds, elem.Kind) || elem.Default != nil || elem.Optional {
+		return bad("want a list of bool, int, float, str or tensor, got one of %v", elem.Kind)
+	}
+	return p.compile(s, elem, true)
+}
+
+// checkDefault holds a default against the parameter. A tensor's can be None alone.
+func (s *slot) checkDefault() error {
+	cell := s.Default.cell
+	if cell.Code == packed.CodeNull && !s.Optional {
+		return bad("default None: want an optional parameter")
+	}
+	c := Call{args: packed.Args{Values: []packed.Value{cell.Value}, Codes: []packed.Code{cell.Code}}}
+	if msg := c.checkCell(s, cell, 0); msg != nil {
+		return bad("default %s: %s", s.Default.Text, msg.Msg)
+	}
+	return nil
+}
+
+// limits returns the smallest and the largest number of an int's width.
+func limits(p *Param) (lowest, highest int64, err error) {
+	bits := p.Bits
+	if bits == 0 {
+		bits = 64
+	}
+	if !slices.Contains([]int{8, 16, 32, 64}, bits) {
+		return 0, 0, bad("want an int of 8, 16, 32 or 64 bits, got %d", bits)
+	}
+	highest = math.MaxInt64 >> (64 - bits)
+	if !p.Unsigned {
+		return -highest - 1, highest, nil
+	}
+	if bits < 64 {
+		highest = 2*highest + 1
+	}
+	return 0, highest, nil // of 64 bits too, the highest that the convention carries
+}
+
+func (p *plan) compileTensor(s *slot) error {
+	if err := s.checkTypes(); err != nil {
+		return err
+	}
+	if !slices.Contains([]Order{AnyOrder, RowMajor, ColumnMajor}, s.Order) {
+		return bad("order %q: want C, F or none", s.Order)
+	}
+	if err := s.compileDevice(); err != nil {
+		return err
+	}
+	if s.Convert && (s.Mutable || !s.host) {
+		return bad("want no conversion of what is written, or of what the host cannot reach")
+	}
+	p.mutable = p.mutable || s.Mutable
+	var ok bool
+	if s.Var != "" {
+		if s.variable, ok = place(&p.vars, s.Var, maxVars); !ok {
+			return bad("want at most %d type variables", maxVars)
+		}
+	}
+	s.compilePlain()
+	return p.compileShape(s)
+}
+
+func (s *slot) compilePlain() {
+	s.plain, s.mask = s.host && s.device == 0 && len(s.DTypes) > 0, packed.Checked
+	if s.Mutable {
+		s.mask |= dlpack.ReadOnly
+	}
+	for _, d := range s.DTypes {
+		s.plain = s.plain && !d.SubByte()
+		s.unaligned |= uintptr(d.Align() - 1)
+	}
+}
+
+func (s *slot) checkTypes() error {
+	for _, d := range s.DTypes {
+		if err := d.Valid(); err != nil {
+			return bad("%s", dlpack.MessageOf(err))
+		}
+	}
+	return nil
+}
+
+func (s *slot) compileDevice() error {
+	switch s.Device {
+	case "any":
+	case "", "cpu":
+		s.host = true
+	default:
+		device, err := dlpack.ParseDevice(s.Device)
+		if err != nil {
+			return err
+		}
+		s.device, s.host = device.Type, device.Type.HostReadable()
+	}
+	return nil
+}
+
+func (p *plan) compileShape(s *slot) error {
+	s.anyRank = s.Shape == nil
+	to := &s.before
+	for _, e := range s.Shape {
+		if e == "..." {
+			if s.ellipsis {
+				return bad("shape %v: want ... once", s.Shape)
+			}
+			s.ellipsis, to = true, &s.after
+			continue
+		}
+		a, ok := p.axis(e)
+		if !ok {
+			return bad("shape %v: want numbers, at most %d names, *, or ..., got %q", s.Shape, maxNames, string(e))
+		}
+		*to = append(*to, a)
+	}
+	return nil
+}
+
+// axis compiles one extent.
+func (p *plan) axis(e Extent) (axis, bool) {
+	if e == "*" {
+		return axis{name: whatever}, true
+	}
+	if identifier(string(e)) {
+		name, ok := place(&p.names, string(e), maxNames)
+		return axis{name: name}, ok
+	}
+	n, ok := number(string(e))
+	return axis{fixed, n}, ok
+}
+
+// place returns where name stands in names, which it is added to if it is new and there is room.
+func place(names *[]string, name string, most int) (int, bool) {
+	i := slices.Index(*names, name)
+	if i < 0 {
+		i = len(*names)
+		*names = append(*names, name)
+	}
+	return i, i < most
+}
+
+func bad(format string, a ...any) error { return dlpack.Errorf(dlpack.KindValue, format, a...) }

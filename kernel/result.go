@@ -1,0 +1,210 @@
+package kernel
+
+import (
+	"godlpack/dlpack"
+	"godlpack/packed"
+	"godlpack/tensor"
+)
+
+// The functions and methods of this file give results back, one each, in the order of Func.Results.
+//
+// A tensor that is a whole output (Empty) is passed on, and one that is an argument is returned as that very argument.
+// Every other one, in Go memory, or a part of something, is copied into memory of the caller's framework; of memory that
+// the host cannot reach that is a BufferError. An output that is returned a second time is a copy too.
+
+// Return gives a tensor back.
+func Return[T tensor.Element](c *Call, v tensor.Of[T]) { c.returnTensor(v.Record()) }
+
+// ReturnMut gives a tensor back.
+func ReturnMut[T tensor.Element](c *Call, v tensor.Mut[T]) { c.returnTensor(v.Record()) }
+
+// ReturnDeviceOf gives a tensor back.
+func ReturnDeviceOf[T tensor.Element](c *Call, v tensor.DeviceOf[T]) { c.returnTensor(v.Record()) }
+
+// ReturnDeviceMut gives a tensor back.
+func ReturnDeviceMut[T tensor.Element](c *Call, v tensor.DeviceMut[T]) { c.returnTensor(v.Record()) }
+
+func (c *Call) returnTensor(r tensor.Record) { c.give(c.tensorCell(&r)) }
+
+// ReturnList gives a list of tensors back.
+func ReturnList[T tensor.Element](c *Call, v []tensor.Of[T]) {
+	returnList(c, v, func(v tensor.Of[T]) (packed.Cell, error) {
+		r := v.Record()
+		return c.tensorCell(&r)
+	})
+}
+
+// ReturnMutList gives a list of tensors back.
+func ReturnMutList[T tensor.Element](c *Call, v []tensor.Mut[T]) {
+	returnList(c, v, func(v tensor.Mut[T]) (packed.Cell, error) {
+		r := v.Record()
+		return c.tensorCell(&r)
+	})
+}
+
+// ReturnInts gives a list of ints back. The ValueError is that of ReturnUint.
+func ReturnInts[T Integer](c *Call, v []T) {
+	returnList(c, v, func(v T) (packed.Cell, error) {
+		if v > 0 {
+			return packed.Uint(uint64(v))
+		}
+		return packed.Int(int64(v)), nil
+	})
+}
+
+// ReturnFloats gives a list of floats back.
+func ReturnFloats[T Real](c *Call, v []T) {
+	returnList(c, v, func(v T) (packed.Cell, error) { return packed.Float(float64(v)), nil })
+}
+
+// ReturnStrings gives a list of strings back.
+func (c *Call) ReturnStrings(v []string) {
+	returnList(c, v, func(v string) (packed.Cell, error) { return packed.NewText(c.host, v) })
+}
+
+// ReturnBools gives a list of bools back.
+func (c *Call) ReturnBools(v []bool) {
+	returnList(c, v, func(v bool) (packed.Cell, error) { return packed.Bool(v), nil })
+}
+
+func returnList[T any](c *Call, values []T, cell func(T) (packed.Cell, error)) {
+	c.give(newList(c.host, values, cell))
+}
+
+// newList makes a list of cells. After an error nothing of it is left.
+func newList[T any](host Host, values []T, cell func(T) (packed.Cell, error)) (list packed.Cell, err error) {
+	cells := make([]packed.Cell, 0, len(values))
+	defer func() {
+		if err != nil {
+			dropAll(host, cells)
+		}
+	}()
+	for _, v := range values {
+		one, err := cell(v)
+		if err != nil {
+			return packed.Cell{}, err
+		}
+		cells = append(cells, one)
+	}
+	return packed.NewList(host, packed.CodeList, cells)
+}
+
+func dropAll(host Host, cells []packed.Cell) {
+	for _, c := range cells {
+		packed.Drop(host, c, host.Delete)
+	}
+}
+
+// ReturnNone gives None back.
+func (c *Call) ReturnNone() { c.give(packed.Null, nil) }
+
+// ReturnBool gives a bool back.
+func (c *Call) ReturnBool(v bool) { c.give(packed.Bool(v), nil) }
+
+// ReturnInt gives an int back.
+func (c *Call) ReturnInt(v int64) { c.give(packed.Int(v), nil) }
+
+// ReturnUint gives an int back. One above 2^63-1, which the convention cannot carry, makes the call a ValueError.
+func (c *Call) ReturnUint(v uint64) { c.give(packed.Uint(v)) }
+
+// ReturnFloat gives a float back.
+func (c *Call) ReturnFloat(v float64) { c.give(packed.Float(v), nil) }
+
+// ReturnString gives a str back. What is not UTF-8 the host refuses.
+func (c *Call) ReturnString(v string) { c.give(packed.NewText(c.host, v)) }
+
+// ReturnBytes gives bytes back, a copy.
+func (c *Call) ReturnBytes(v []byte) { c.give(packed.NewBytes(c.host, v)) }
+
+// ReturnDType gives a dtype back.
+func (c *Call) ReturnDType(v dlpack.DType) { c.give(packed.DType(v), nil) }
+
+// ReturnDevice gives a device back.
+func (c *Call) ReturnDevice(v dlpack.Device) { c.give(packed.Device(v), nil) }
+
+// give adds a result. The first error stays until Do returns.
+func (c *Call) give(cell packed.Cell, err error) {
+	if err != nil {
+		if c.err == nil {
+			c.err = err
+		}
+		return
+	}
+	c.results = append(c.results, cell)
+}
+
+// tensorCell makes a result, or an argument of a callback, of a tensor.
+func (c *Call) tensorCell(r *tensor.Record) (packed.Cell, error) {
+	t := r.Tensor()
+	if c.ctx != nil {
+		if m := c.ctx.take(&t); m != nil {
+			return packed.Managed(m), nil
+		}
+	}
+	return c.lend(r)
+}
+
+// lend makes an argument of the call's own of a tensor, or a copy. An output stays the call's.
+func (c *Call) lend(r *tensor.Record) (packed.Cell, error) {
+	t := r.Tensor()
+	if i := c.argument(&t); i >= 0 {
+		return packed.Argument(i), nil
+	}
+	return c.copyOut(t, r.Flags())
+}
+
+// argument returns the number of the argument that t is, or -1.
+func (c *Call) argument(t *dlpack.Tensor) int {
+	for i, code := range c.args.Codes {
+		if code != packed.CodeTensor && code != packed.CodeManaged {
+			continue
+		}
+		if given, err := c.args.At(i).Tensor(); err == nil && same(given, t) {
+			return i
+		}
+	}
+	return -1
+}
+
+// copyOut copies a tensor into memory of the caller's framework.
+func (c *Call) copyOut(t dlpack.Tensor, flags dlpack.Flags) (packed.Cell, error) {
+	if !t.Device.Type.HostReadable() {
+		return packed.Cell{}, dlpack.Errorf(BufferError, "result: want a whole output, an argument, or memory of the host, got a part of memory on %v", t.Device)
+	}
+	m, err := c.Ctx().allocate(t.DType, dlpack.Device{Type: dlpack.CPU}, t.Dims())
+	if err != nil {
+		return packed.Cell{}, err
+	}
+	if err := tensor.Convert(&m.Tensor, &t, m.Flags.Has(dlpack.SubbytePadded), flags.Has(dlpack.SubbytePadded)); err != nil {
+		c.host.Delete(m)
+		return packed.Cell{}, err
+	}
+	return packed.Managed(m), nil
+}
+
+// same reports whether two tensors are the same elements in the same places of the same memory.
+func same(a, b *dlpack.Tensor) bool {
+	if a.DType != b.DType || a.Device != b.Device || a.NDim != b.NDim {
+		return false
+	}
+	dims, others := a.Dims(), b.Dims()
+	as, bs := a.Steps(), b.Steps()
+	empty, step, strides := false, int64(1), true
+	for i := len(dims) - 1; i >= 0; i-- {
+		if dims[i] != others[i] {
+			return false
+		}
+		empty = empty || dims[i] == 0
+		strides = strides && (dims[i] == 1 || stepOr(as, i, step) == stepOr(bs, i, step))
+		step *= max(dims[i], 1)
+	}
+	return empty || strides && a.Start() == b.Start()
+}
+
+// stepOr returns stride i, or the compact one where there are no strides.
+func stepOr(strides []int64, i int, compact int64) int64 {
+	if strides == nil {
+		return compact
+	}
+	return strides[i]
+}

@@ -1,0 +1,325 @@
+package kernel_test
+
+import (
+	"errors"
+	"math"
+	"runtime"
+	"strings"
+	"testing"
+	"unsafe"
+
+	"godlpack/dlpack"
+	"godlpack/kernel"
+	"godlpack/packed"
+	"godlpack/tensor"
+)
+
+var (
+	anyTensor = kernel.Param{Kind: kernel.KindTensor}
+	anyInt    = kernel.Param{Kind: kernel.KindInt}
+)
+
+// results declares so many tensors.
+func results(n int) []kernel.Param {
+	all := make([]kernel.Param, n)
+	for i := range all {
+		all[i] = anyTensor
+	}
+	return all
+}
+
+func TestResults(t *testing.T) {
+	data := []float32{1, 2, 3, 4}
+	x := tensorOf("x", float32s)
+	cuda := dlpack.Device{Type: dlpack.CUDA, ID: 1}
+	for _, c := range []struct {
+		name string
+		do   func(c *kernel.Call)
+		want any
+	}{
+		{"none", func(c *kernel.Call) { c.ReturnNone() }, nil},
+		{"bool", func(c *kernel.Call) { c.ReturnBool(true) }, true},
+		{"int", func(c *kernel.Call) { c.ReturnInt(-5) }, int64(-5)},
+		{"uint", func(c *kernel.Call) { c.ReturnUint(math.MaxInt64) }, int64(math.MaxInt64)},
+		{"float", func(c *kernel.Call) { c.ReturnFloat(0.1) }, 0.1},
+		{"str", func(c *kernel.Call) { c.ReturnString("a\x00é") }, "a\x00é"},
+		{"bytes", func(c *kernel.Call) { c.ReturnBytes([]byte{0, 1}) }, []byte{0, 1}},
+		{"dtype", func(c *kernel.Call) { c.ReturnDType(dlpack.Float8E4M3FN) }, dlpack.Float8E4M3FN},
+		{"device", func(c *kernel.Call) { c.ReturnDevice(cuda) }, cuda},
+		{"strings", func(c *kernel.Call) { c.ReturnStrings([]string{"a", ""}) }, []any{"a", ""}},
+		{"bools", func(c *kernel.Call) { c.ReturnBools([]bool{true, false}) }, []any{true, false}},
+		{"ints", func(c *kernel.Call) { kernel.ReturnInts(c, []int16{-1, 2}) }, []any{int64(-1), int64(2)}},
+		{"floats", func(c *kernel.Call) { kernel.ReturnFloats(c, []float32{0.5}) }, []any{0.5}},
+		{"empty list", func(c *kernel.Call) { kernel.ReturnInts(c, []int{}) }, []any{}},
+		{"argument", func(c *kernel.Call) { kernel.Return(c, kernel.Of[float32](c, 0)) }, argument(0)},
+		{"part of an argument", func(c *kernel.Call) { kernel.Return(c, kernel.Of[float32](c, 0).Row(1)) }, []float64{3, 4}},
+		{"output", func(c *kernel.Call) {
+			y := kernel.Empty[float32](c.Ctx(), 2)
+			y.Set(1, 0)
+			y.Set(2, 1)
+			kernel.ReturnMut(c, y)
+		}, []float64{1, 2}},
+		{"output to read", func(c *kernel.Call) { kernel.Return(c, kernel.Zeros[float64](c.Ctx(), 1, 2).Of) }, []float64{0, 0}},
+		{"part of an output", func(c *kernel.Call) { kernel.ReturnMut(c, kernel.Zeros[int8](c.Ctx(), 2, 3).Row(0)) }, []float64{0, 0, 0}},
+		{"empty output", func(c *kernel.Call) { kernel.ReturnMut(c, kernel.Empty[int8](c.Ctx(), 2, 0)) }, []float64{}},
+		{"output without axes", func(c *kernel.Call) { kernel.ReturnMut(c, kernel.Zeros[int8](c.Ctx())) }, []float64{0}},
+		{"Go memory", func(c *kernel.Call) {
+			v, _ := tensor.FromSlice([]int32{1, 2, 3}, 3)
+			kernel.ReturnMut(c, v)
+		}, []float64{1, 2, 3}},
+		{"device memory of the host", func(c *kernel.Call) {
+			v, _ := tensor.FromSlice([]int32{4}, 1)
+			kernel.ReturnDeviceMut(c, v.OnDevice())
+		}, []float64{4}},
+		{"device view to read", func(c *kernel.Call) { kernel.ReturnDeviceOf(c, kernel.Of[float32](c, 0).OnDevice()) }, argument(0)},
+		{"padded lanes into packed ones", func(c *kernel.Call) {
+			v, _ := tensor.FromSlice([]tensor.Float6E2M3FN{tensor.Float6E2M3FNFrom(0.5), tensor.Float6E2M3FNFrom(-2)}, 2)
+			kernel.ReturnMut(c, v)
+		}, []float64{0.5, -2}},
+		{"tensors", func(c *kernel.Call) {
+			y, z := kernel.Zeros[float32](c.Ctx(), 1), kernel.Of[float32](c, 0)
+			kernel.ReturnList(c, []tensor.Of[float32]{y.Of, z, z.Row(0)})
+		}, []any{[]float64{0}, argument(0), []float64{1, 2}}},
+		{"tensors to write", func(c *kernel.Call) {
+			kernel.ReturnMutList(c, []tensor.Mut[float32]{kernel.Zeros[float32](c.Ctx(), 1)})
+		}, []any{[]float64{0}}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			f := prepare(t, kernel.Func{Params: []kernel.Param{x}, Results: results(1), Do: func(call *kernel.Call) error {
+				c.do(call)
+				return nil
+			}})
+			h, called := newHost(), newCall(record(data, 2, 2))
+			if err := called.of(f, h); err != nil {
+				t.Fatal(err)
+			}
+			equal(t, "result", called.result(t, h), c.want)
+			h.balanced(t)
+		})
+	}
+}
+
+// An output is passed on, not copied; what is returned twice is a copy the second time.
+func TestOutputsAreNotCopied(t *testing.T) {
+	var start unsafe.Pointer
+	f := prepare(t, kernel.Func{Results: results(2), Do: func(c *kernel.Call) error {
+		y := kernel.Zeros[float32](c.Ctx(), 3)
+		start = y.Pointer()
+		kernel.ReturnMut(c, y)
+		kernel.ReturnMut(c, y)
+		return nil
+	}})
+	h, called := newHost(), newCall()
+	if err := called.of(f, h); err != nil {
+		t.Fatal(err)
+	}
+	list, _ := called.ret.Get().List()
+	first, _ := list.At(0).Tensor()
+	second, _ := list.At(1).Tensor()
+	if first.Data != start || second.Data == start {
+		t.Errorf("got %p and %p for the output at %p", first.Data, second.Data, start)
+	}
+	equal(t, "values", called.result(t, h), []any{[]float64{0, 0, 0}, []float64{0, 0, 0}})
+	h.balanced(t)
+}
+
+func TestSeveralResults(t *testing.T) {
+	f := prepare(t, kernel.Func{Results: []kernel.Param{anyInt, anyInt, anyTensor}, Do: func(c *kernel.Call) error {
+		c.ReturnInt(1)
+		c.ReturnString("two")
+		kernel.ReturnMut(c, kernel.Zeros[int8](c.Ctx(), 1))
+		return nil
+	}})
+	h, called := newHost(), newCall()
+	if err := called.of(f, h); err != nil {
+		t.Fatal(err)
+	}
+	if code := called.ret.Get().Code; code != packed.CodeTuple {
+		t.Errorf("got a %v, want a tuple", code)
+	}
+	equal(t, "results", called.result(t, h), []any{int64(1), "two", []float64{0}})
+	h.balanced(t)
+}
+
+// Whatever goes wrong, and wherever: the error says so, the result is None, and nothing is left.
+func TestFailuresLoseNothing(t *testing.T) {
+	full := func(h *fakeHost) { h.full = true }
+	for _, c := range []struct {
+		name string
+		host func(*fakeHost)
+		do   func(c *kernel.Call) error
+		want string
+	}{
+		{"own error", nil, func(*kernel.Call) error { return errors.New("no") }, "no"},
+		{"own kind", nil, func(*kernel.Call) error { return kernel.Errorf(kernel.IndexError, "no %d", 1) }, "IndexError: no 1"},
+		{"the caller's exception", nil, func(*kernel.Call) error { return kernel.ErrRaised }, "the caller has an exception pending"},
+		{"too few", nil, func(*kernel.Call) error { return nil }, "RuntimeError: f() declares 1 results, and returned 0"},
+		{"too many", nil, func(c *kernel.Call) error {
+			c.ReturnString("a")
+			c.ReturnString("b")
+			return nil
+		}, "RuntimeError: f() declares 1 results, and returned 2"},
+		{"uint", nil, func(c *kernel.Call) error {
+			c.ReturnUint(1 << 63)
+			return nil
+		}, "ValueError: want an integer of at most 9223372036854775807, got 9223372036854775808"},
+		{"uints", nil, func(c *kernel.Call) error {
+			kernel.ReturnInts(c, []uint64{1, 1 << 63})
+			return nil
+		}, "ValueError: want an integer of at most 9223372036854775807, got 9223372036854775808"},
+		{"no block", full, func(c *kernel.Call) error {
+			c.ReturnString("a")
+			return nil
+		}, "MemoryError: want 18 bytes for a result, got none"},
+		{"no block for a list", full, func(c *kernel.Call) error {
+			kernel.ReturnMutList(c, []tensor.Mut[int8]{kernel.Zeros[int8](c.Ctx(), 1)})
+			return nil
+		}, "MemoryError: want 44 bytes for a result, got none"},
+		{"no output", func(h *fakeHost) {
+			h.allocate = func(*dlpack.Tensor) (*dlpack.ManagedTensorVersioned, error) {
+				return nil, kernel.Errorf(kernel.MemoryError, "full")
+			}
+		}, func(c *kernel.Call) error {
+			kernel.Empty[float32](c.Ctx(), 3)
+			return nil
+		}, "MemoryError: full"},
+		{"no shape", nil, func(c *kernel.Call) error {
+			kernel.Empty[float32](c.Ctx(), 3, -1)
+			return nil
+		}, "ValueError: shape[1]: want 0 or more, got -1"},
+		{"part of device memory", nil, func(c *kernel.Call) error {
+			p := unsafe.Pointer(&make([]float32, 4)[0])
+			v, _ := tensor.FromPointer[float32](p, dlpack.Device{Type: dlpack.CUDA}, []int64{4}, nil)
+			kernel.ReturnDeviceMut(c, v)
+			return nil
+		}, "BufferError: result: want a whole output, an argument, or memory of the host, got a part of memory on cuda:0"},
+		{"after an output", nil, func(c *kernel.Call) error {
+			kernel.ReturnMut(c, kernel.Zeros[int8](c.Ctx(), 1))
+			kernel.Empty[int8](c.Ctx(), 1)
+			c.ReturnBytes([]byte("a"))
+			return errors.New("no")
+		}, "no"},
+		{"a nil pointer", nil, func(c *kernel.Call) error {
+			kernel.ReturnMut(c, kernel.Zeros[int8](c.Ctx(), 1))
+			var p *int
+			*p = 1
+			return nil
+		}, "RuntimeError: f(): Go panicked: runtime error: invalid memory address or nil pointer dereference"},
+		{"a wild pointer", nil, func(c *kernel.Call) error {
+			c.ReturnString("a")
+			wild := uintptr(0x7eadbeef0000)
+			**(**byte)(unsafe.Pointer(&wild)) = 1
+			return nil
+		}, "RuntimeError: f(): Go panicked: runtime error: invalid memory address or nil pointer dereference"},
+		{"an index", nil, func(c *kernel.Call) error {
+			kernel.Zeros[int8](c.Ctx(), 1).At(5)
+			return nil
+		}, "RuntimeError: f(): Go panicked: IndexError: axis 0: want an index below 1, got 5"},
+		{"an allocator's tensor that is read-only", allocates(func(m *dlpack.ManagedTensorVersioned) { m.Flags = dlpack.ReadOnly }), empty,
+			"BufferError: the caller's allocator: want compact and writable float32[2] on cpu, got float32[2] on cpu, strides [1]"},
+		{"one with gaps", allocates(func(m *dlpack.ManagedTensorVersioned) { *m.Tensor.Strides = 2 }), empty,
+			"BufferError: the caller's allocator: want compact and writable float32[2] on cpu, got float32[2] on cpu, strides [2]"},
+		{"one of another type", allocates(func(m *dlpack.ManagedTensorVersioned) { m.Tensor.DType = dlpack.Int32 }), empty,
+			"BufferError: the caller's allocator: want compact and writable float32[2] on cpu, got int32[2] on cpu, strides [1]"},
+		{"one that is no tensor", allocates(func(m *dlpack.ManagedTensorVersioned) { m.Tensor.NDim = -1 }), empty,
+			"BufferError: the caller's allocator: ndim: want 0 to 64, got -1"},
+		{"packed lanes", nil, func(c *kernel.Call) error {
+			kernel.Empty[tensor.Float6E2M3FN](c.Ctx(), 2)
+			return nil
+		}, "BufferError: want memory for float6_e2m3fn with a byte a lane, got it packed: return Go memory instead"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			f := prepare(t, kernel.Func{Results: results(1), Do: c.do})
+			h, called := newHost(), newCall()
+			if c.host != nil {
+				c.host(h)
+			}
+			err := called.of(f, h)
+			if err == nil || !strings.HasPrefix(err.Error(), c.want) {
+				t.Errorf("got  %v\nwant %s", err, c.want)
+			}
+			if called.ret.Get() != packed.Null {
+				t.Errorf("result %v, want None", called.ret.Get())
+			}
+			h.balanced(t)
+		})
+	}
+}
+
+func empty(c *kernel.Call) error {
+	kernel.Empty[float32](c.Ctx(), 2)
+	return nil
+}
+
+// allocates makes the host's allocator one that errs.
+func allocates(change func(*dlpack.ManagedTensorVersioned)) func(*fakeHost) {
+	return func(h *fakeHost) {
+		h.allocate = func(prototype *dlpack.Tensor) (*dlpack.ManagedTensorVersioned, error) {
+			m, err := h.memory(prototype)
+			change(m)
+			return m, err
+		}
+	}
+}
+
+// The stack leads to the line that panicked.
+func TestPanicsCarryTheirStack(t *testing.T) {
+	f := prepare(t, kernel.Func{Do: func(*kernel.Call) error { panics(); return nil }})
+	err := newCall().of(f, newHost())
+	if dlpack.KindOf(err) != kernel.RuntimeError || !strings.Contains(err.Error(), "f(): Go panicked: on purpose\n\ngoroutine") ||
+		!strings.Contains(err.Error(), "kernel_test.panics") {
+		t.Errorf("got %v", err)
+	}
+}
+
+//go:noinline
+func panics() { panic("on purpose") }
+
+// After a panic the function can be called again, and its Call is as new.
+func TestCallsAreIndependent(t *testing.T) {
+	fail := true
+	f := prepare(t, kernel.Func{Params: []kernel.Param{tensorOf("x", float32s, "n")}, Results: results(1), Do: func(c *kernel.Call) error {
+		c.ReturnString("a")
+		if fail {
+			panic("on purpose")
+		}
+		return nil
+	}})
+	h := newHost()
+	for i := range 10 {
+		fail = i%2 == 0
+		called := newCall(record(make([]float32, i), int64(i)))
+		err := called.of(f, h)
+		if (err != nil) != fail {
+			t.Errorf("call %d: got %v", i, err)
+		}
+		called.result(t, h)
+	}
+	h.balanced(t)
+}
+
+// A function may be called while it runs, by itself or by others.
+func TestNestedCalls(t *testing.T) {
+	h := newHost()
+	var f *kernel.Func
+	f = prepare(t, kernel.Func{Params: []kernel.Param{{Name: "n", Kind: kernel.KindInt}}, Results: []kernel.Param{anyInt}, Do: func(c *kernel.Call) error {
+		n := kernel.Int[int](c, 0)
+		if n > 0 {
+			inner := newCall(n - 1)
+			if err := inner.of(f, h); err != nil {
+				return err
+			}
+			below, _ := inner.ret.Get().Int()
+			c.ReturnInt(below + int64(n))
+			return nil
+		}
+		c.ReturnInt(0)
+		return nil
+	}})
+	called := newCall(10)
+	if err := called.of(f, h); err != nil {
+		t.Fatal(err)
+	}
+	equal(t, "sum", called.result(t, h), int64(55))
+	runtime.KeepAlive(called)
+}

@@ -1,0 +1,108 @@
+package kernel
+
+import (
+	"slices"
+	"strings"
+)
+
+// Signature returns the Python signature: "(a, x, axis=-1, *, like=None, out=None)". The host takes like and out of
+// functions that return tensors: in whose framework, or into which memory.
+func (f *Func) Signature() string {
+	parts := make([]string, 0, len(f.Params)+3)
+	for i := range f.Params {
+		parts = append(parts, f.Params[i].Name+defaultText(&f.Params[i], "="))
+	}
+	if f.returnsTensor() {
+		parts = append(parts, "*", "like=None", "out=None")
+	}
+	return "(" + strings.Join(parts, ", ") + ")"
+}
+
+func defaultText(p *Param, equals string) string {
+	if p.Default == nil {
+		return ""
+	}
+	return equals + p.Default.Text
+}
+
+func (f *Func) returnsTensor() bool {
+	return slices.ContainsFunc(f.Results, func(p Param) bool { return holdsTensor(&p) })
+}
+
+func holdsTensor(p *Param) bool {
+	return p.Kind == KindTensor || p.Kind == KindList && p.Elem != nil && p.Elem.Kind == KindTensor
+}
+
+// Docstring returns the Python docstring: the signature, Doc, what each argument must be, what comes back, and which
+// exceptions say that an argument is not like that. It has no line end at its end.
+func (f *Func) Docstring() string {
+	text := f.Name + f.Signature()
+	if doc := strings.TrimSpace(f.Doc); doc != "" {
+		text += "\n\n" + doc
+	}
+	if len(f.Params) > 0 {
+		text += "\n\nArgs:"
+	}
+	for i := range f.Params {
+		p := &f.Params[i]
+		text += "\n    " + p.Name + ": " + wanted(p) + notes(p) + defaultText(p, "; default ")
+	}
+	if f.returnsTensor() {
+		text += "\n    like: the type, or an object, of the framework in which tensors come back" +
+			"\n    out: the tensor that takes the result"
+	}
+	return text + f.returns() + f.raises()
+}
+
+// notes are what an argument's type does not say.
+func notes(p *Param) string {
+	if p.Kind == KindList {
+		return notes(p.Elem)
+	}
+	text := ""
+	if p.Var != "" {
+		text += "; dtype " + p.Var
+	}
+	if p.Convert {
+		text += "; converted where it is another"
+	}
+	return text
+}
+
+func (f *Func) returns() string {
+	if len(f.Results) == 0 {
+		return ""
+	}
+	texts := make([]string, len(f.Results))
+	for i := range f.Results {
+		p := f.Results[i]
+		p.Order, p.Mutable = AnyOrder, false
+		texts[i] = wanted(&p) + notes(&p)
+		if p.Name != "" {
+			texts[i] = p.Name + ": " + texts[i]
+		}
+	}
+	return "\n\nReturns:\n    " + strings.Join(texts, "\n    ")
+}
+
+func (f *Func) raises() string {
+	if len(f.Params) == 0 {
+		return ""
+	}
+	text := "\n\nRaises:\n    TypeError: an argument is of another kind, dtype or rank"
+	if slices.ContainsFunc(f.Params, hasValues) {
+		text += "\n    ValueError: a number is out of range, extents disagree, or what is written overlaps"
+	}
+	if slices.ContainsFunc(f.Params, func(p Param) bool { return holdsTensor(&p) }) {
+		text += "\n    BufferError: memory is elsewhere, read-only, or not laid out as wanted"
+	}
+	return text
+}
+
+// hasValues reports whether an argument of the right type may still have a wrong value.
+func hasValues(p Param) bool {
+	if p.Kind == KindList {
+		return hasValues(*p.Elem)
+	}
+	return p.Kind == KindInt || p.Kind == KindTensor || p.Kind == KindDType || p.Kind == KindDevice
+}

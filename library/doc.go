@@ -1,0 +1,19 @@
+// Package library makes a C library of the functions that are registered with package kernel: an author's package main
+// imports it for its effect, and is built by go build -buildmode=c-shared.
+//
+//	package main
+//
+//	import (
+//		_ "example.org/fastops" // registers its functions
+//		_ "godlpack/library"
+//	)
+//
+//	func main() {}
+//
+// The library exports godlpack_library alone, if it is linked with the version script exports.map:
+//
+//	go build -buildmode=c-shared -ldflags='-extldflags=-Wl,--version-script=library/exports.map' -o fastops.so ./main
+//
+// What it gives to whom is written in godlpack.h: a table of functions in C memory, and one entry. There is no Python in
+// it, and hosts in C and Python are the same to it. This package is the only one below an author's code that uses cgo.
+package library

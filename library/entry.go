@@ -1,0 +1,57 @@
+package library
+
+// #include "library.h"
+import "C"
+
+import (
+	"errors"
+	"unsafe"
+
+	"godlpack/dlpack"
+	"godlpack/kernel"
+	"godlpack/packed"
+)
+
+// godlpackCall is the table's entry, on the other side of gd_call. It never panics: Func.Call recovers.
+//
+// GIL: any; Go does not know of it.
+// Owns: as godlpack.h says.
+// Threads: any.
+//
+//export godlpackCall
+func godlpackCall(args *C.TVMValue, codes *C.int, n C.int, ret *C.TVMValue, retCode *C.int, ctx *C.GDContext) C.int {
+	result := packed.Ret{Value: (*packed.Value)(unsafe.Pointer(ret)), Code: (*packed.Code)(unsafe.Pointer(retCode))}
+	functions := kernel.Funcs()
+	err := error(nil)
+	if i := int(ctx.function); uint(i) < uint(len(functions)) {
+		given := packed.View(unsafe.Pointer(args), unsafe.Pointer(codes), unsafe.Pointer(ctx.flags), int(n))
+		err = functions[i].Call(given, &result, host{ctx})
+	} else {
+		result.Set(packed.Null)
+		err = kernel.Errorf(kernel.RuntimeError, "the library has %d functions, no number %d", len(functions), i)
+	}
+	if err == nil {
+		return 0
+	}
+	fail(ctx, err)
+	return -1
+}
+
+// fail tells the host why. Of its own exception the host needs not be told.
+func fail(ctx *C.GDContext, err error) {
+	if errors.Is(err, kernel.ErrRaised) {
+		return
+	}
+	message := dlpack.MessageOf(err)
+	kind := kindNames[dlpack.KindOf(err)]
+	C.gd_fail(ctx, (*C.char)(unsafe.Pointer(unsafe.StringData(kind))), (*C.char)(unsafe.Pointer(unsafe.StringData(message))),
+		C.size_t(len(message)))
+}
+
+// kindNames are the kinds of errors for C, with their NUL.
+var kindNames = func() (names [kernel.IndexError + 1]string) {
+	for kind := range names {
+		names[kind] = dlpack.Kind(kind).String() + "\x00"
+	}
+	return names
+}()

@@ -1,0 +1,161 @@
+/* godlpack.h: the C ABI of a library of packed functions, version 1.
+
+   A library exports one symbol, godlpack_library, which gives a table: the functions' names, their declarations as
+   JSON, and one entry point. Any host may open such a library and call its functions; it needs no Python. What a
+   function needs from its host (memory, a way to be stopped, callbacks, a place for errors) the host hands over with
+   each call, as function pointers in a GDContext.
+
+       const GDLibrary *(*open)(void) = dlsym(dlopen("./fastops.so", RTLD_NOW | RTLD_LOCAL), "godlpack_library");
+       const GDLibrary *library = open();                        // refuse another version than GODLPACK_LIBRARY_VERSION
+       GDContext context = {.size = sizeof context, .function = 0};
+       TVMValue args[] = {{.v_float64 = 0.5}, {.v_handle = &x}, {.v_handle = &y}}, result;
+       int codes[] = {GD_FLOAT, GD_TENSOR, GD_TENSOR}, result_code;
+       int rc = library->call(args, codes, 3, &result, &result_code, &context);
+
+   The convention is TVM's (TVMBackendPackedCFunc): a value of 8 bytes and a code for each argument.
+
+   - Arguments are borrowed for the call: the library frees none of them and keeps no pointer. They are trusted to be
+     what their code says; the records of tensors are checked (DLPack's rules) unless GD_CHECKED says that the host did.
+   - The call returns 0, with the result in *ret and its code in *ret_code, or -1 after context->fail, with GD_NULL in
+     *ret_code and nothing to free. A panic in Go, also one by a wild pointer, is a RuntimeError with Go's stack.
+   - Results belong to the caller. Ints, floats, bools, null, dtypes and devices are values. GD_TEXT, GD_BYTES, GD_LIST
+     and GD_TUPLE are one malloc'ed block each, to be freed by free(), the elements of lists before the list. Managed
+     tensors are given back by their deleter, which may be called in any thread, at any time. GD_ARGUMENT stands for
+     an argument of this call, which is returned unchanged.
+   - Calls may be made from any thread, many at a time.
+   - The library's Go starts when the library is opened, and must not be used in a child after fork(). */
+#ifndef GODLPACK_H
+#define GODLPACK_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define GODLPACK_LIBRARY_VERSION 1
+
+/* DLPack's records, as DLPack 1.3 lays them out, unless its own header or one that has them was included before. */
+#if !defined(DLPACK_DLPACK_H_) && !defined(GODLPACK_RECORDS_H)
+#define GODLPACK_RECORDS_H
+
+typedef struct { uint32_t major, minor; } DLPackVersion;
+typedef struct { int32_t device_type, device_id; } DLDevice;
+typedef struct { uint8_t code, bits; uint16_t lanes; } DLDataType;
+
+typedef struct {
+  void *data;
+  DLDevice device;
+  int32_t ndim;
+  DLDataType dtype;
+  int64_t *shape, *strides; /* in elements */
+  uint64_t byte_offset;
+} DLTensor;
+
+typedef struct DLManagedTensorVersioned {
+  DLPackVersion version;
+  void *manager_ctx;
+  void (*deleter)(struct DLManagedTensorVersioned *self);
+  uint64_t flags;
+  DLTensor dl_tensor;
+} DLManagedTensorVersioned;
+#endif
+
+/* Codes say what a value holds. 0 to 15 are TVM's; from 65 on they are ours, in the range that TVM leaves to others. */
+enum {
+  GD_INT = 0,       /* v_int64 */
+  GD_FLOAT = 2,     /* v_float64 */
+  GD_HANDLE = 3,    /* v_handle: a pointer that only its makers understand */
+  GD_NULL = 4,      /* nothing: None */
+  GD_DTYPE = 5,     /* v_type */
+  GD_DEVICE = 6,    /* v_device */
+  GD_TENSOR = 7,    /* v_handle: DLTensor * */
+  GD_CALLABLE = 10, /* v_handle: what context->invoke calls */
+  GD_STR = 11,      /* v_str: UTF-8, ends at the first NUL */
+  GD_BYTES = 12,    /* v_handle: TVMByteArray * */
+  GD_BOOL = 15,     /* v_int64, 0 or 1 */
+  GD_TEXT = 65,     /* v_handle: TVMByteArray *, UTF-8, may hold NUL */
+  GD_LIST = 66,     /* v_handle: GDList * */
+  GD_MANAGED = 67,  /* v_handle: DLManagedTensorVersioned *, which passes to the receiver */
+  GD_DEFAULT = 68,  /* as an argument: not given, the declaration has a default */
+  GD_ARGUMENT = 69, /* v_int64: argument of this number, as a result or as an argument of context->invoke */
+  GD_TUPLE = 70     /* v_handle: GDList * */
+};
+
+#ifndef TVM_RUNTIME_C_RUNTIME_API_H_
+typedef union { /* 8 bytes; whoever writes one writes all 8 */
+  int64_t v_int64;
+  double v_float64;
+  void *v_handle;
+  const char *v_str;
+  DLDataType v_type;
+  DLDevice v_device;
+} TVMValue;
+
+typedef struct { const char *data; size_t size; } TVMByteArray;
+
+typedef int (*TVMBackendPackedCFunc)(TVMValue *args, int *codes, int n, TVMValue *ret, int *ret_code, void *resource_handle);
+#endif
+
+/* Flags of a tensor argument: those of DLPack (1 read-only, 2 copied, 4 sub-byte lanes padded to bytes), and our own. */
+#define GD_CHECKED (UINT64_C(1) << 32) /* the record obeys DLPack's rules: the host has made sure */
+
+typedef struct {
+  int64_t n;
+  TVMValue *values;
+  int32_t *codes;
+  uint64_t *flags; /* of tensors among the elements; NULL: nothing is known */
+} GDList;
+
+/* GDContext is what a call gets as its resource_handle. The host fills it, the library reads it, during the call only.
+   Every function pointer may be NULL: then memory comes from malloc (on cpu), nothing stops the function, nothing can
+   be called back, and of an error only the -1 is known. */
+typedef struct GDContext GDContext;
+struct GDContext {
+  uint32_t size;     /* sizeof(GDContext) as the host knows it: later versions append */
+  int32_t function;  /* number of the function in GDLibrary.functions */
+  const uint64_t *flags; /* one for each argument, for those that are tensors; NULL: nothing is known */
+
+  /* Memory in the caller's framework, for an output. The prototype says ndim, shape, dtype and device; data and strides
+     are NULL. *out is compact and row-major, writable, and owned by the library until it is returned as a result.
+     Called in any thread. -1 after an error that the host keeps. */
+  int (*allocate)(GDContext *, DLTensor *prototype, DLManagedTensorVersioned **out);
+
+  /* Nonzero: stop, the host has an exception pending. Called in the calling thread only, every 10 ms or so by functions
+     that ask. */
+  int (*poll)(GDContext *);
+
+  /* Calls a callable. The arguments may be of all codes that results may be, in the same memory: tensors and blocks pass to
+     the host, also on error. What *ret refers to is borrowed until the library's function returns. Called in the
+     calling thread only. -1: it raised, and the host keeps the exception. */
+  int (*invoke)(GDContext *, void *callable, TVMValue *args, int *codes, int n, TVMValue *ret, int *ret_code);
+
+  /* Says why the call will return -1. Kind is the name of a Python exception: "TypeError", "ValueError", "BufferError",
+     "RuntimeError", "MemoryError", "IndexError"; a host takes names that it does not know for "RuntimeError". The
+     message is UTF-8, of that size, with no NUL behind it. Called at most once, right before the return; an exception that
+     the host itself keeps goes before. */
+  void (*fail)(GDContext *, const char *kind, const char *message, size_t message_size);
+};
+
+typedef struct {
+  const char *name;        /* a Python identifier */
+  const char *declaration; /* JSON: parameters, results, documentation; see package kernel, type Func */
+} GDFunction;
+
+typedef struct {
+  uint32_t version; /* GODLPACK_LIBRARY_VERSION; another one means another layout */
+  uint32_t size;    /* sizeof(GDLibrary) as the library knows it: later versions append */
+  const char *name; /* of the library: the module path of its Go package */
+  int64_t count;
+  const GDFunction *functions;
+  TVMBackendPackedCFunc call;
+} GDLibrary;
+
+/* The table, the same at each call, never freed. The first call waits until the library's Go runs. NULL: no memory. */
+const GDLibrary *godlpack_library(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

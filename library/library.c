@@ -1,0 +1,123 @@
+#include "library.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "_cgo_export.h"
+
+/* The call that this thread is in. Go moves goroutines between threads, but the one that was called stays in its own. */
+static __thread GDContext *gd_calling;
+
+/* Enters Go, and remembers for which call. A call may come while another one of this thread waits in gd_invoke.
+
+   C because: (b) the table's entry is a C function pointer.
+   GIL: any.
+   Owns: as godlpack.h says; -1 leaves nothing.
+   Threads: any. */
+static int gd_call(TVMValue *args, int *codes, int n, TVMValue *ret, int *ret_code, void *resource_handle)
+{
+	GDContext *c = resource_handle, *outer = gd_calling;
+	if (!c || c->size < sizeof *c || !ret || !ret_code || n < 0 || (n && (!args || !codes)))
+		return -1;
+	gd_calling = c;
+	int rc = godlpackCall(args, codes, n, ret, ret_code, c);
+	gd_calling = outer;
+	return rc;
+}
+
+/* Returns the table's entry.
+
+   C because: (b) it is a C function pointer.
+   GIL: any.
+   Owns: nothing.
+   Threads: any. */
+TVMBackendPackedCFunc gd_entry(void) { return gd_call; }
+
+/* The symbol that hosts look up.
+
+   C because: (b) it must be a C function of its declared type, which cgo's export is not.
+   GIL: any.
+   Owns: nothing passes; the table lives as long as the process.
+   Threads: any. */
+__attribute__((visibility("default"))) const GDLibrary *godlpack_library(void) { return godlpackTable(); }
+
+/* Hands an error to the host.
+
+   C because: (b) Go cannot call a C function pointer.
+   GIL: any.
+   Owns: nothing; the message is borrowed.
+   Threads: the calling one. */
+void gd_fail(GDContext *c, const char *kind, const char *message, size_t size)
+{
+	if (c->fail)
+		c->fail(c, kind, message, size);
+}
+
+/* Asks whether to stop, if this is the thread that was called: *asked tells.
+
+   C because: (b) Go cannot call a C function pointer.
+   GIL: any.
+   Owns: nothing; with nonzero the host has an exception pending.
+   Threads: any. */
+int gd_poll(GDContext *c, int *asked)
+{
+	*asked = c == gd_calling;
+	return *asked && c->poll ? c->poll(c) : 0;
+}
+
+/* Calls a function of the host. -2: not in this thread, -3: the host has no way to.
+
+   C because: (b) Go cannot call a C function pointer.
+   GIL: any.
+   Owns: what the arguments own passes to the host, unless the result is -2 or -3; the result is borrowed.
+   Threads: any, but only the calling one gets through. */
+int gd_invoke(GDContext *c, void *callable, TVMValue *args, int *codes, int n, TVMValue *ret, int *ret_code)
+{
+	if (c != gd_calling)
+		return -2;
+	return c->invoke ? c->invoke(c, callable, args, codes, n, ret, ret_code) : -3;
+}
+
+/* Returns memory of the host's, NULL after an error that the host keeps.
+
+   C because: (b) Go cannot call a C function pointer.
+   GIL: any.
+   Owns: the result is new.
+   Threads: any. */
+DLManagedTensorVersioned *gd_allocate(GDContext *c, DLDataType dtype, DLDevice device, int32_t ndim, int64_t *shape)
+{
+	DLTensor prototype = {.device = device, .ndim = ndim, .dtype = dtype, .shape = shape};
+	DLManagedTensorVersioned *out = NULL;
+	return c->allocate(c, &prototype, &out) ? NULL : out;
+}
+
+static void gd_free(DLManagedTensorVersioned *m) { free(m); }
+
+/* Returns memory for a tensor that a host without an allocator gets: a block of head + size bytes, both multiples of 64,
+   of which the head is zero but for the deleter. NULL: no memory.
+
+   C because: (b) a deleter is a C function pointer.
+   GIL: any.
+   Owns: the result is new, and goes by its deleter.
+   Threads: any. */
+DLManagedTensorVersioned *gd_memory(size_t head, size_t size)
+{
+	DLManagedTensorVersioned *m = aligned_alloc(64, head + size);
+	if (m) {
+		memset(m, 0, head);
+		m->deleter = gd_free;
+	}
+	return m;
+}
+
+/* Gives a tensor back that nobody will get.
+
+   C because: (b) a deleter is a C function pointer.
+   GIL: any.
+   Owns: takes the tensor.
+   Threads: any. */
+void gd_delete(DLManagedTensorVersioned *m)
+{
+	if (m->deleter)
+		m->deleter(m);
+}

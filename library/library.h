@@ -1,0 +1,15 @@
+/* What library.c offers to the Go side of this package. */
+#ifndef GODLPACK_LIBRARY_H
+#define GODLPACK_LIBRARY_H
+
+#include "godlpack.h"
+
+TVMBackendPackedCFunc gd_entry(void);
+void gd_fail(GDContext *c, const char *kind, const char *message, size_t size);
+int gd_poll(GDContext *c, int *asked);
+int gd_invoke(GDContext *c, void *callable, TVMValue *args, int *codes, int n, TVMValue *ret, int *ret_code);
+DLManagedTensorVersioned *gd_allocate(GDContext *c, DLDataType dtype, DLDevice device, int32_t ndim, int64_t *shape);
+DLManagedTensorVersioned *gd_memory(size_t head, size_t size);
+void gd_delete(DLManagedTensorVersioned *m);
+
+#endif

@@ -1,0 +1,52 @@
+package tensor
+
+import (
+	"testing"
+
+	"godlpack/dlpack"
+)
+
+// Of a record that View accepts, Assume makes the same view.
+func TestAssumeIsViewWithoutTheChecks(t *testing.T) {
+	data := []float32{0, 1, 2, 3, 4, 5}
+	for _, c := range []struct {
+		shape, strides []int64
+	}{
+		{nil, nil}, {[]int64{6}, nil}, {[]int64{2, 3}, []int64{3, 1}}, {[]int64{3, 2}, []int64{1, 3}}, {[]int64{2, 0}, nil},
+	} {
+		v, err := FromStrided(data, 0, c.shape, c.strides)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := v.Record()
+		record := r.Tensor()
+		want, err := MutView[float32](&record)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := Assume[float32](&record)
+		if got.Pointer() != want.Pointer() || got.Len() != want.Len() || got.Device() != want.Device() {
+			t.Errorf("%v: got %v elements at %p on %v, want %v at %p on %v", c.shape,
+				got.Len(), got.Pointer(), got.Device(), want.Len(), want.Pointer(), want.Device())
+		}
+		for i := range got.NDim() {
+			if got.Shape()[i] != want.Shape()[i] || got.Stride(i) != want.Stride(i) {
+				t.Errorf("%v: axis %d differs", c.shape, i)
+			}
+		}
+	}
+}
+
+func TestAssumeNothing(t *testing.T) {
+	if v := Assume[float32](nil); v.Len() != 0 || v.NDim() != 0 || v.Pointer() != nil {
+		t.Errorf("got %v elements at %p", v.Len(), v.Pointer())
+	}
+}
+
+func TestAssumeKeepsTheDevice(t *testing.T) {
+	shape := int64(3)
+	record := dlpack.Tensor{Device: dlpack.Device{Type: dlpack.CUDA, ID: 1}, NDim: 1, DType: dlpack.Float32, Shape: &shape}
+	if _, err := Assume[float32](&record).OnDevice().Host(); dlpack.KindOf(err) != dlpack.KindBuffer || err == nil {
+		t.Errorf("memory of cuda:1 for the host: got %v, want a BufferError", err)
+	}
+}

@@ -1,0 +1,517 @@
+"""Forked children: each gets a Go runtime of its own at first need, and works on what it inherited."""
+
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from faults import package
+
+from godlpack import _core
+
+pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork()")
+
+FORKS = int(os.environ.get("GODLPACK_FORKS", "60"))
+
+FORK = """
+import warnings
+warnings.simplefilter("ignore")  # Python 3.12 warns of forking where there are threads
+import os, signal, sys, traceback
+import godlpack as gd
+from godlpack import _core
+
+def threads():
+    return len(os.listdir("/proc/self/task"))
+
+def owed():
+    s = _core._scoreboard()
+    return (s["storages_made"] - s["storages_freed"], s["exports_made"] - s["exports_deleted"],
+            s["imports_taken"] - s["imports_deleted"])
+
+def fork(inside, *arguments, limit=30):
+    sys.stdout.flush()
+    child = os.fork()
+    if child == 0:
+        signal.alarm(limit)  # a child that hangs is ended, which is a failure too
+        try:
+            inside(*arguments)
+        except BaseException:
+            traceback.print_exc()
+            os._exit(1)
+        os._exit(0)
+    status = os.waitpid(child, 0)[1]
+    assert status == 0, f"a child ended with status {status}"
+"""
+
+
+@pytest.fixture(scope="module")
+def forking(python):
+    def run(script, **options):
+        return python(FORK + script, **options)
+
+    return run
+
+
+BEFORE = {
+    "merely imported": "",
+    "used": "gd.zeros(3)",
+    "used in a thread alone": "import threading; x = threading.Thread(target=gd.zeros, args=(3,)); x.start(); x.join()",
+}
+
+
+@pytest.mark.parametrize("before", BEFORE.values(), ids=BEFORE.keys())
+class TestChild:
+    def test_everything_works(self, forking, before):
+        """What entering the parent's runtime would make hang: allocation, many calls, new threads."""
+        forking(
+            before
+            + """
+def inside():
+    import threading
+    t = gd.full((2, 3), 1.5)
+    assert t.copy().tolist() == [[1.5] * 3] * 2 and t.T.shape == (3, 2) and "1.5" in repr(t)
+    assert gd.DType("int8") == "int8" and gd.Device("cpu") == "cpu" and t.device.type == gd.DeviceType.CPU
+    assert bytes(memoryview(t)) == bytes(t) and gd.asarray(b"abc").tolist() == [97, 98, 99]
+    assert t.to("cpu") is t and [r.tolist() for r in t] == t.tolist()
+    for _ in range(300):
+        assert len(gd.zeros(10_000, "int8").tolist()) == 10_000  # garbage, so that it is collected
+    done = []
+    workers = [threading.Thread(target=lambda: done.append(gd.zeros(100_000).astype("int64").size)) for _ in range(4)]
+    for w in workers: w.start()
+    for w in workers: w.join()
+    assert done == [100_000] * 4
+    assert gd.get_build_info()["runtime_generation"] == generation
+generation = int("zeros" in before)
+fork(inside)
+assert gd.full(3, 1.0).tolist() == [1.0] * 3
+assert gd.get_build_info()["runtime_generation"] == 0
+""".replace("before", repr(before))
+        )
+
+    def test_first_call_in_a_new_thread(self, forking, before):
+        forking(
+            before
+            + """
+def inside():
+    import threading
+    found = []
+    w = threading.Thread(target=lambda: found.append(gd.full(3, 1).tolist()))
+    w.start(); w.join()
+    assert found == [[1.0] * 3] and gd.full(3, 2).tolist() == [2.0] * 3
+fork(inside)
+"""
+        )
+
+    def test_forked_by_a_thread(self, forking, before):
+        """It is the child's main thread; one that returns without having needed Go ends the child."""
+        forking(
+            before
+            + """
+import threading
+def inside():
+    assert gd.full(3, 1).tolist() == [1.0] * 3
+worker = threading.Thread(target=lambda: (gd.zeros(3), fork(inside)))
+worker.start(); worker.join()
+children = []
+worker = threading.Thread(target=lambda: (gd.zeros(3), children.append(os.fork())))
+worker.start(); worker.join()
+assert os.waitpid(children[0], 0)[1] == 0
+"""
+        )
+
+    def test_nested(self, forking, before):
+        forking(
+            before
+            + """
+def inside(depth):
+    t = gd.full(3, depth)
+    if depth:
+        fork(inside, depth - 1)
+    assert t.tolist() == [depth] * 3
+fork(inside, 5)
+"""
+        )
+
+    def test_child_that_does_nothing(self, forking, before):
+        forking(before + "\nfork(lambda: None)")
+
+    def test_exit_by_the_book(self, forking, before):
+        """Finalization, as after a fork in a script: not os._exit."""
+        forking(
+            before
+            + """
+kept = gd.zeros(3)
+child = os.fork()
+if child == 0:
+    signal.alarm(30)
+    assert gd.full(3, 1).tolist() == [1.0] * 3
+    sys.exit(7)
+assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+"""
+        )
+
+
+class TestInheritance:
+    def test_what_needs_no_go_starts_none(self, forking, np):
+        """Attributes, exports and exchange of types that were planned before."""
+        forking(
+            """
+import numpy as np
+t, a = gd.full((2, 3), 1.5), np.arange(3.0)
+t.dtype, t.device, gd.from_dlpack(a), t.to(np.ndarray)
+def inside():
+    assert threads() == 1
+    assert (t.shape, t.strides, t.ndim, t.size, t.nbytes, len(t)) == ((2, 3), (3, 1), 2, 6, 24, 2)
+    assert t.dtype.name == "float32" and str(t.device) == "cpu" and t.__dlpack_device__() == (1, 0)
+    assert np.from_dlpack(t).tolist() == t.to(np.ndarray).tolist() == [[1.5] * 3] * 2
+    assert gd.from_dlpack(a).data_ptr == a.ctypes.data
+    assert threads() == 1
+fork(inside)
+"""
+        )
+
+    def test_torch_needs_no_go_when_planned(self, forking, torch):
+        forking(
+            """
+import torch
+t, x = gd.full(3, 1.5), torch.arange(3.0)
+gd.from_dlpack(x), t.to(torch.Tensor)
+def inside():
+    before = threads()
+    assert gd.from_dlpack(x).data_ptr == x.data_ptr() and t.to(torch.Tensor).tolist() == [1.5] * 3
+    assert torch.from_dlpack(t).tolist() == [1.5] * 3 and threads() == before
+    assert t.tolist() == [1.5] * 3 and threads() > before
+fork(inside)
+"""
+        )
+
+    def test_what_is_inherited_is_given_back(self, forking, np):
+        """Tensors, views, exports and imports of the parent, released and used on in the child, and its own."""
+        forking(
+            """
+import numpy as np
+nothing = owed()
+t = gd.zeros((3, 4))
+things = [t, t[1:], np.from_dlpack(t), t.__dlpack__(), t.__dlpack__(max_version=(1, 0)), memoryview(t),
+          gd.from_dlpack(np.ones(3)), gd.asarray(bytearray(5)), gd.from_dlpack(gd.zeros(3).__dlpack__())]
+def inside(depth):
+    global things, t
+    more = [t.copy(), t.T, gd.from_dlpack(things[3]), t.reshape(12).__dlpack__(), memoryview(t[0]), gd.asarray(b"abc")]
+    more += [np.from_dlpack(more[0]), gd.from_dlpack(np.full(3, depth)), t.to(np.ndarray)]
+    assert more[-2].tolist() == [depth] * 3 and more[2].data_ptr == t.data_ptr
+    if depth:
+        del things[3]
+        things.insert(3, t.__dlpack__())
+        things += more  # what a copy of the library made is released in a copy of the copy
+        del more
+        fork(inside, depth - 1)
+    else:
+        del more
+    things, t = [], None
+    assert owed() == nothing, (owed(), nothing)
+fork(inside, 2)
+assert t.tolist() == [[0.0] * 4] * 3
+things = t = None
+assert owed() == nothing, (owed(), nothing)
+"""
+        )
+
+    def test_plans_made_in_the_child_are_used(self, forking, np):
+        """Go writes them in a copy of the library; the lanes that read them are the first library's."""
+        forking(
+            """
+import numpy as np
+gd.zeros(3)
+def inside():
+    a = np.arange(4, dtype=np.int16)
+    assert gd.from_dlpack(a).tolist() == [0, 1, 2, 3]
+    assert "numpy.ndarray" in gd.get_build_info()["fast_lanes"]
+    def grandchild():
+        assert gd.from_dlpack(a).data_ptr == a.ctypes.data and threads() == 1
+    fork(grandchild)
+fork(inside)
+assert gd.get_build_info()["fast_lanes"] == []
+"""
+        )
+
+    def test_types_stay(self, forking):
+        forking(
+            """
+gd.zeros(3)
+def inside():
+    t = gd.zeros(3)
+    assert type(t) is gd.Tensor and type(t.dtype) is gd.DType and type(t.device) is gd.Device
+    assert isinstance(t.device.type, gd.DeviceType)
+    import pickle
+    assert pickle.loads(pickle.dumps(t)).tolist() == t.tolist()
+    for wrong in (lambda: gd.zeros(-1), lambda: gd.from_dlpack(3), lambda: gd.zeros(3, "float7")):
+        try:
+            wrong()
+        except (ValueError, TypeError):
+            continue
+        raise AssertionError("no error")
+fork(inside)
+"""
+        )
+
+    def test_fork_in_a_method_that_go_called(self, forking):
+        """The child has dead Go frames beneath it, and never returns to them."""
+        forking(
+            """
+class Producer:
+    def __dlpack__(self, **keywords):
+        fork(lambda: gd.full(3, 1).tolist())
+        return gd.zeros(3).__dlpack__(**keywords)
+    def __dlpack_device__(self):
+        return (1, 0)
+assert gd.from_dlpack(Producer()).tolist() == [0.0] * 3
+"""
+        )
+
+
+# ---- the ways in which programs fork ----
+
+
+def program(tmp_path, text):
+    """A script that workers started by 'spawn' can import."""
+    file = tmp_path / "program.py"
+    file.write_text(text)
+    return f"import runpy; runpy.run_path({str(file)!r}, run_name='__main__')"
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
+class TestWorkers:
+    def test_multiprocessing(self, python, tmp_path, method):
+        python(
+            f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n"
+            + program(
+                tmp_path,
+                f"""
+import multiprocessing, warnings
+from concurrent.futures import ProcessPoolExecutor
+import godlpack as gd
+warnings.simplefilter("ignore")
+
+def double(t):
+    assert t.astype("int64").tolist() == t.tolist()
+    return gd.asarray(bytes(2 * int(v) for v in t.tolist()))
+
+if __name__ == "__main__":
+    tensors = [gd.full(5, n, "uint8") for n in range(40)]
+    context = multiprocessing.get_context({method!r})
+    want = [[2 * n] * 5 for n in range(40)]
+    with context.Pool(2, maxtasksperchild=10) as pool:
+        assert [t.tolist() for t in pool.map(double, tensors)] == want
+    with ProcessPoolExecutor(2, mp_context=context) as pool:
+        assert [t.tolist() for t in pool.map(double, tensors)] == want
+""",
+            )
+        )
+
+    def test_data_loader(self, python, torch, tmp_path, method):
+        """Two epochs; workers have torch's own handlers for SIGSEGV and SIGBUS. Those not forked import torch again."""
+        workers = 2 if method == "fork" else 1
+        python(
+            f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n"
+            + program(
+                tmp_path,
+                f"""
+import warnings
+import torch
+from torch.utils.data import DataLoader, Dataset
+import godlpack as gd
+warnings.simplefilter("ignore")
+
+class Squares(Dataset):
+    def __init__(self):
+        self.values = gd.from_dlpack(torch.arange(64, dtype=torch.float32))
+    def __len__(self):
+        return 64
+    def __getitem__(self, i):
+        x = self.values[i:i + 1].astype("float64")
+        return torch.from_dlpack(gd.full(1000, x.item() ** 2, "float64"))
+
+if __name__ == "__main__":
+    loader = DataLoader(Squares(), batch_size=8, num_workers={workers}, persistent_workers={workers == 1},
+                        multiprocessing_context={method!r})
+    for epoch in range(2):
+        assert sum(batch[:, 0].sum().item() for batch in loader) == sum(n * n for n in range(64))
+""",
+            )
+        )
+
+
+def test_preexec(forking):
+    """subprocess runs a function between fork and exec."""
+    forking(
+        """
+import subprocess
+gd.zeros(3)
+def between():
+    assert gd.full(3, 1).tolist() == [1.0] * 3
+assert subprocess.run(["true"], preexec_fn=between).returncode == 0
+"""
+    )
+
+
+def test_many_children_of_a_busy_parent(forking):
+    """Half of them fork again. GODLPACK_FORKS says how many; 2000 is a soak."""
+    forking(
+        """
+import threading
+stop, big = False, gd.full(1 << 18, 1.5)
+def busy():
+    while not stop:
+        big.astype("float16").astype("int8")
+        gd.zeros((40, 50)).tolist()
+        _core._layout()
+workers = [threading.Thread(target=busy, daemon=True) for _ in range(3)]
+for w in workers: w.start()
+kept = gd.full(3, 2.0)
+def use():
+    for _ in range(3):
+        assert kept.astype("int32").tolist() == [2] * 3
+        assert gd.full((100, 100), 1).astype("float64").copy().tolist()[99][99] == 1.0
+        assert str(kept.dtype) == "float32" and bytes(kept)[:4] == b"\\0\\0\\0@"
+    for _ in range(30):
+        _core._layout()
+def inside(depth):
+    use()
+    if depth:
+        fork(inside, depth - 1, limit=120)
+        use()
+for i in range(FORKS):
+    fork(inside, i % 2, limit=120)
+stop = True
+""".replace("FORKS", str(FORKS)),
+        timeout=120 + FORKS,
+    )
+
+
+# ---- where no copy can be made ----
+
+
+def test_no_room_for_a_copy(forking):
+    """Neither in memory nor in a folder: a RuntimeError that says what was tried; C goes on."""
+    forking(
+        """
+import resource
+t = gd.zeros(3); t.dtype
+def inside():
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+    for _ in range(2):
+        try:
+            t.copy()
+        except RuntimeError as e:
+            assert "fork()" in str(e) and "no file in memory: File too large" in str(e) and "godlpack-" in str(e), e
+            continue
+        raise AssertionError("no error")
+    assert t.dtype.name == "float32" and t.shape == (3,)
+    try:
+        memoryview(t)
+    except RuntimeError:
+        return
+    raise AssertionError("no error")
+fork(inside)
+""",
+    )
+
+
+@pytest.mark.skipif(not shutil.which(shlex.split(os.environ.get("CC", "cc"))[0]), reason="needs a C compiler")
+def test_no_memory_files(forking, tmp_path):
+    """The copy goes into a folder then, and leaves nothing there."""
+    shim = tmp_path / "shim.so"
+    code = "#include <errno.h>\nint memfd_create(const char *n, unsigned f) { return errno = ENOSYS, -1; }"
+    compiler = shlex.split(os.environ.get("CC", "cc"))
+    subprocess.run([*compiler, "-shared", "-fPIC", "-xc", "-o", str(shim), "-"], input=code, text=True, check=True)
+    place = tmp_path / "place"
+    place.mkdir()
+    script = """
+gd.zeros(3)
+def inside():
+    assert gd.full(3, 1).tolist() == [1.0] * 3
+    assert any("PLACE/godlpack-" in line for line in open("/proc/self/maps"))
+    fork(lambda: gd.full(3, 1).tolist())
+fork(inside)
+"""
+    forking(script.replace("PLACE", str(place)), LD_PRELOAD=str(shim), TMPDIR=str(place))
+    assert not list(place.iterdir())
+    script = """
+gd.zeros(3)
+def inside():
+    try:
+        gd.zeros(3)
+    except RuntimeError as e:
+        assert "Function not implemented" in str(e) and "/nowhere/godlpack-" in str(e), e
+        return
+    raise AssertionError("no error")
+fork(inside)
+"""
+    forking(script, LD_PRELOAD=str(shim), TMPDIR="/nowhere")
+
+
+def test_library_was_replaced(forking, tmp_path):
+    """By an upgrade, say: the file at the path is not this library any more."""
+    script = """
+import shutil
+gd.zeros(3)
+path = _core.__file__
+shutil.copy(path, path + ".new")
+os.replace(path + ".new", path)
+def inside():
+    try:
+        gd.zeros(3)
+    except RuntimeError as e:
+        assert path in str(e) and "no longer the file that was loaded" in str(e), e
+        return
+    raise AssertionError("no error")
+fork(inside)
+os.unlink(path)
+fork(inside)
+"""
+    forking(script, package=package(tmp_path, Path(_core.__file__)))
+
+
+def test_unguarded_entry_ends_at_once(forking):
+    """A C function of cgo's, called past the door in a child: one line and SIGABRT, where Go would hang."""
+    script = """
+import ctypes
+gd.zeros(3)
+library = ctypes.PyDLL(_core.__file__)
+library.PyInit__core.restype = ctypes.c_void_p
+SIZE_OF_MODULE_DEF = 104  # then comes the pointer to what leads into Go; see core.h
+runtime = ctypes.c_void_p.from_address(library.PyInit__core() + SIZE_OF_MODULE_DEF).value
+enter = ctypes.PYFUNCTYPE(*[ctypes.c_void_p] * 6)(ctypes.c_void_p.from_address(runtime).value)
+child = os.fork()
+if child == 0:
+    signal.alarm(30)
+    enter(0, None, None, 0, None)
+    os._exit(0)
+os.kill(os.getpid(), os.WTERMSIG(os.waitpid(child, 0)[1]))
+"""
+    said = forking(script, status=-6, flags=())
+    assert said.splitlines()[0].startswith("godlpack: fatal: ") and "forked child" in said.splitlines()[0]
+    assert "goroutine" not in said
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="older Pythons do not warn")
+def test_python_warns_only_where_go_runs(python):
+    python(
+        """
+import os, warnings
+import godlpack as gd
+def warned():
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        child = os.fork()
+        if child == 0: os._exit(0)
+        os.waitpid(child, 0)
+    return any("multi-threaded" in str(w.message) for w in caught)
+assert not warned()
+gd.zeros(3)
+assert warned()
+"""
+    )

@@ -1,0 +1,336 @@
+"""Signals: importing godlpack changes none, Go's handlers come late, pass on what is not Go's, and leave forked children."""
+
+import os
+import signal
+
+import faults
+import pytest
+
+pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs Linux")
+
+ACTIONS = """
+import ctypes, os, signal
+
+def actions():
+    # glibc's struct sigaction: handler, mask (8 of 128 bytes are used), flags, of which it sets SA_RESTORER itself; it
+    # keeps 32 and 33 for itself
+    found = {}
+    for number in range(1, signal.NSIG):
+        action = ctypes.create_string_buffer(256)
+        if ctypes.CDLL(None).sigaction(number, None, action) == 0:
+            flags = int.from_bytes(action.raw[136:140], "little") & ~0x04000000
+            found[number] = action.raw[:16], flags
+    return found
+
+def changed(before):
+    after = actions()
+    return {signal.Signals(number).name for number in before if before[number] != after[number]}
+"""
+GO = {"SIGSEGV", "SIGBUS", "SIGFPE", "SIGPIPE", "SIGURG"}
+
+CHILD = """
+def in_child(inside):
+    child = os.fork()
+    if child == 0:
+        signal.alarm(30)
+        inside()
+        os._exit(0)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+"""
+
+
+@pytest.fixture(scope="module")
+def faulty(tmp_path_factory):
+    return faults.build(tmp_path_factory.mktemp("faulty"))
+
+
+# ---- whose handlers there are ----
+
+
+def test_import_changes_none(python):
+    said = python(
+        ACTIONS
+        + """
+before = actions()
+import godlpack as gd
+assert not changed(before), changed(before)
+gd.zeros(3)
+print(*changed(before))
+""",
+        flags=(),
+    )
+    assert set(said.split()) == GO
+
+
+def test_forked_children_get_their_own_back(python):
+    """Those of a dead runtime must not run; a child that needs Go has its own runtime's."""
+    python(
+        ACTIONS
+        + CHILD
+        + """
+before = actions()
+import godlpack as gd
+gd.zeros(3)
+def inside():
+    assert not changed(before), changed(before)
+    gd.zeros(3)
+    assert changed(before) == GO
+    def grandchild():
+        assert not changed(before), changed(before)
+    assert in_child(grandchild) == 0
+assert in_child(inside) == 0
+""".replace("GO", repr(GO)),
+        flags=("-W", "ignore"),
+    )
+
+
+def test_handlers_get_signal_stacks(python):
+    """Goroutines' stacks are too small for the handlers of others."""
+    python(
+        """
+import ctypes, signal
+class Action(ctypes.Structure):
+    _fields_ = (("handler", ctypes.c_void_p), ("mask", ctypes.c_uint64 * 16), ("flags", ctypes.c_int), ("restorer", ctypes.c_void_p))
+libc = ctypes.CDLL(None)
+handler = ctypes.CFUNCTYPE(None, ctypes.c_int)(lambda number: None)
+there = Action(ctypes.cast(handler, ctypes.c_void_p).value)
+assert libc.sigaction(signal.SIGUSR2, ctypes.byref(there), None) == 0
+import godlpack as gd
+gd.zeros(3)
+assert libc.sigaction(signal.SIGUSR2, None, ctypes.byref(there)) == 0
+SA_ONSTACK = 0x08000000
+assert there.flags & SA_ONSTACK and there.handler == ctypes.cast(handler, ctypes.c_void_p).value
+"""
+    )
+
+
+# ---- faults in Go code are Python exceptions ----
+
+ORDER = {
+    "no faulthandler": "import godlpack as gd",
+    "faulthandler before import": "import faulthandler; faulthandler.enable(); import godlpack as gd",
+    "faulthandler after import": "import godlpack as gd, faulthandler; faulthandler.enable()",
+}
+
+FAULTS = """
+import os, signal, threading
+from godlpack import _core
+def fail():
+    for fault in ("nil", "wild", "panic", "nil"):
+        try:
+            _core._layout(fault)
+        except RuntimeError as e:
+            assert "Go panicked" in str(e) and "goroutine" in str(e) and "faults.go" in str(e), e
+        else:
+            raise AssertionError(fault)
+    assert gd.full(3, 1).tolist() == [1.0] * 3
+"""
+
+
+@pytest.mark.parametrize("order", ORDER.values(), ids=ORDER.keys())
+class TestFaults:
+    def test_in_go_code(self, python, faulty, order):
+        python(
+            order + FAULTS + "fail()\nx = threading.Thread(target=fail); x.start(); x.join()", package=faulty, flags=()
+        )
+
+    def test_in_forked_children(self, python, faulty, order):
+        script = (
+            order + FAULTS + CHILD + "fail()\nassert in_child(fail) == 0\nassert in_child(lambda: in_child(fail)) == 0"
+        )
+        python(script, package=faulty, flags=("-W", "ignore"))
+
+    def test_in_c_code(self, python, order):
+        """A crash is a crash, with faulthandler's account of it and not Go's."""
+        said = python(order + "\ngd.zeros(3)\nimport ctypes; ctypes.string_at(0)", status=-signal.SIGSEGV, flags=())
+        assert ("Fatal Python error: Segmentation fault" in said) == ("enable" in order)
+        assert "goroutine" not in said
+
+    @pytest.mark.parametrize("used", ["", "gd.zeros(3)"])
+    def test_in_c_code_of_forked_children(self, python, order, used):
+        script = f"""
+import ctypes, os, signal
+gd.zeros(3)
+def inside():
+    {used or "pass"}
+    ctypes.string_at(0)
+assert in_child(inside) == -signal.SIGSEGV
+"""
+        python(order + CHILD + script, flags=("-W", "ignore"))
+
+    def test_sent_by_somebody(self, python, order):
+        """kill -SEGV ends a process as it would without Go."""
+        said = python(
+            order + "\nimport os, signal; gd.zeros(3); os.kill(os.getpid(), signal.SIGSEGV)",
+            status=-signal.SIGSEGV,
+            flags=(),
+        )
+        assert ("Fatal Python error: Segmentation fault" in said) == ("enable" in order)
+        assert "goroutine" not in said
+
+
+def test_panic_where_nobody_recovers(python, faulty):
+    """In a goroutine that a function started: the process ends, as any Go program does, with Go's account."""
+    said = python("from godlpack import _core; _core._layout('goroutine')", package=faulty, status=-signal.SIGABRT)
+    assert "panic: where nobody recovers" in said and "faults.go" in said and "Fatal Python error: Aborted" in said
+
+
+# ---- what Python programs do with signals goes on ----
+
+
+def test_keyboard_interrupt(python):
+    python(
+        """
+import os, signal, godlpack as gd
+for _ in range(20):
+    try:
+        gd.zeros(3).tolist()
+        os.kill(os.getpid(), signal.SIGINT)
+        gd.full(1000, 1).tolist()
+        import time; time.sleep(30)
+    except KeyboardInterrupt:
+        continue
+    raise AssertionError("no KeyboardInterrupt")
+"""
+    )
+
+
+def test_termination(python):
+    script = "import os, signal, godlpack as gd; gd.zeros(3); os.kill(os.getpid(), signal.SIGTERM)"
+    python(script, status=-signal.SIGTERM)
+
+
+@pytest.mark.parametrize("inside", [True, False], ids=["in a forked child", "in the parent"])
+def test_broken_pipe(python, inside):
+    python(
+        CHILD
+        + f"""
+import os, signal, godlpack as gd
+gd.zeros(3)
+def work():
+    gd.zeros(3)
+    r, w = os.pipe()
+    os.close(r)
+    try:
+        os.write(w, b"x")
+    except BrokenPipeError:
+        return
+    raise AssertionError("no BrokenPipeError")
+assert in_child(work) == 0 if {inside} else work() is None
+signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+gd.zeros(3)
+""",
+        flags=("-W", "ignore"),
+    )
+
+
+def test_broken_pipe_by_default(python):
+    """A program that asked for the default action before it used Go dies of it."""
+    script = """
+import os, signal, godlpack as gd
+signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+gd.zeros(3)
+r, w = os.pipe()
+os.close(r)
+os.write(w, b"x")
+"""
+    python(script, status=-signal.SIGPIPE)
+
+
+def test_faulthandler_on_request(python):
+    script = """
+import faulthandler, os, signal, sys, godlpack as gd
+faulthandler.register(signal.SIGUSR1, file=sys.stdout)
+gd.zeros(3)
+os.kill(os.getpid(), signal.SIGUSR1)
+"""
+    assert "most recent call first" in python(script)
+
+
+def test_timers_beside_busy_goroutines(python):
+    """SIGPROF and SIGALRM at a high rate, with Python's handlers, while Go works and preempts itself."""
+    python(
+        """
+import signal, threading, godlpack as gd
+hits = []
+signal.signal(signal.SIGPROF, lambda *_: hits.append("prof"))
+signal.signal(signal.SIGALRM, lambda *_: hits.append("alarm"))
+signal.setitimer(signal.ITIMER_PROF, 0.001, 0.001)
+signal.setitimer(signal.ITIMER_REAL, 0.001, 0.001)
+big = gd.full(1 << 18, 1.5)
+def work():
+    for _ in range(30):
+        big.astype("float16").astype("int8")
+        gd.zeros((40, 50)).tolist()
+workers = [threading.Thread(target=work) for _ in range(3)]
+for w in workers: w.start()
+for w in workers: w.join()
+while set(hits) != {"prof", "alarm"}:
+    work()
+signal.setitimer(signal.ITIMER_PROF, 0)
+signal.setitimer(signal.ITIMER_REAL, 0)
+"""
+    )
+
+
+@pytest.mark.parametrize("before", [True, False], ids=["before Go", "after Go"])
+def test_others_want_sigurg(python, before):
+    handle = "signal.signal(signal.SIGURG, lambda *_: hits.append(1))"
+    python(
+        f"""
+import os, signal, godlpack as gd
+hits = []
+{handle if before else ""}
+gd.zeros(3)
+{"" if before else handle}
+os.kill(os.getpid(), signal.SIGURG)
+while not hits: gd.zeros(3).tolist()
+"""
+    )
+
+
+class TestPreemption:
+    def test_one_runtime(self, python, faulty):
+        python("from godlpack import _core; _core._layout('preempt')", package=faulty)
+
+    def test_two_runtimes(self, python, faulty, tmp_path):
+        """Two Go extensions in one process, the second on top of the first: both still interrupt their goroutines."""
+        second = faults.package(tmp_path, faulty / "godlpack" / "_core.abi3.so")
+        python(
+            f"""
+import importlib.util
+from godlpack import _core as first
+spec = importlib.util.spec_from_file_location("second._core", {str(second / "godlpack" / "_core.abi3.so")!r})
+second = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(second)
+assert first.Tensor is not second.Tensor
+first._layout("collect"), second._layout("collect")
+for _ in range(3):
+    first._layout("preempt"), second._layout("preempt")
+for runtime in (first, second):
+    try:
+        runtime._layout("nil")
+    except RuntimeError as e:
+        assert "Go panicked" in str(e)
+    else:
+        raise AssertionError("no error")
+""",
+            package=faulty,
+        )
+
+    def test_in_a_forked_child(self, python, faulty):
+        """After the parent's Go was in the midst of things."""
+        script = """
+import os, signal, threading
+from godlpack import _core
+_core._layout("preempt")
+worker = threading.Thread(target=lambda: [_core._layout("spread") for _ in range(50)])
+worker.start()
+def inside():
+    for fault in ("preempt", "collect", "spread", "preempt"):
+        _core._layout(fault)
+for _ in range(5):
+    assert in_child(inside) == 0
+worker.join()
+"""
+        python(CHILD + script, package=faulty, flags=("-W", "ignore"))

@@ -1,0 +1,31 @@
+"""Builds the extension module in a way of its own, and runs tests against that: for asan.py and gchostile.py."""
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+ROOT = Path(__file__).parents[1]
+
+
+@contextmanager
+def built(*options: str, **environment: str) -> Iterator[Path]:
+    """A folder with a copy of the package, whose module `go build` made with these options in that environment."""
+    with TemporaryDirectory(prefix="godlpack-build-") as folder:
+        package = Path(folder, "godlpack")
+        shutil.copytree(ROOT / "python" / "godlpack", package, ignore=shutil.ignore_patterns("*.so", "__pycache__"))
+        module = package / "_core.abi3.so"
+        command = ["go", "build", *options, "-buildmode=c-shared", "-buildvcs=false", "-o", str(module), "./pyext/core"]
+        subprocess.run(command, cwd=ROOT, env=os.environ | environment, check=True)
+        yield Path(folder)
+
+
+def test(folder: Path, *arguments: str, **environment: str) -> int:
+    """pytest's exit status, with the package in the folder."""
+    command = [sys.executable, "-P", "-m", "pytest", "-q", *arguments]
+    env = os.environ | environment | {"PYTHONPATH": str(folder)}
+    return subprocess.run(command, cwd=ROOT, env=env).returncode
