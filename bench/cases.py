@@ -116,6 +116,7 @@ def add_overheads(p: Plan) -> None:
     x, empty = p.x[OURS], p.calls.Empty()
     calls = {
         "f(x)": python_loop("f(x)", f=p.calls.nothing, x=x),
+        "f()": python_loop("f()", f=p.calls.nothing),
         "o.m(x)": python_loop("o.method(x)", o=empty, x=x),
         "o.m()": python_loop("o.method_without_arguments()", o=empty),
         "o.a": python_loop("o.attribute", o=empty),

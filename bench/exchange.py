@@ -15,6 +15,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 import cases
 import clock
+import functions
 import ladder
 import machine
 import native
@@ -49,6 +50,8 @@ def prepare(folder: Path) -> cases.Plan:
     say("loading the libraries; compiling nanobind's")
     plan = cases.plan(cases.load_libraries(folder, absent), calls, slots, absent)
     ladder.add_cases(plan, folder)
+    say("building a library of Go functions, and tvm-ffi's")
+    functions.add_cases(plan, folder)
     return plan
 
 

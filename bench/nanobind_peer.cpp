@@ -11,9 +11,25 @@ template <typename Framework> static auto over(nb::handle owner) {
   return nb::ndarray<Framework, float>(memory, {2, 3, 4}, owner);
 }
 
+using Array = nb::ndarray<>;
+using unlocked = nb::call_guard<nb::gil_scoped_release>;
+
+static void nop3(Array, Array, Array) {}
+
+static nb::ndarray<nb::numpy, float> new_like(nb::ndarray<const float> x) {
+  float *data = new float[x.size()];
+  nb::capsule owner(data, [](void *p) noexcept { delete[] static_cast<float *>(p); });
+  size_t shape[8];
+  for (size_t i = 0; i < x.ndim(); i++) shape[i] = x.shape(i);
+  return nb::ndarray<nb::numpy, float>(data, x.ndim(), shape, owner);
+}
+
 NB_MODULE(nanobind_peer, m) {
   m.def("take", [](nb::ndarray<nb::ro>) {}); // read-only, or jax's arrays would be refused
   m.def("tensor", over<nb::array_api>);
   m.def("to_numpy", over<nb::numpy>);
   m.def("to_torch", over<nb::pytorch>);
+  m.def("nop3", nop3, unlocked());
+  m.def("held3", nop3);
+  m.def("new_like", new_like);
 }

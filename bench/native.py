@@ -88,6 +88,22 @@ def ladder(folder: Path) -> ModuleType:
     return load_module("bench_ladder", path, os.RTLD_LAZY)  # what enters Go is missing, and never called
 
 
+def go_library(folder: Path, name: str) -> Path:
+    """A library of Go functions, from testdata."""
+    if not shutil.which("go"):
+        raise AbsentError("no compiler: go is not on PATH")
+    output, root = folder / f"{name}.so", BENCH.parent
+    linking = f"-s -w -extldflags=-Wl,--version-script={root / 'library' / 'exports.map'}"
+    command = ["go", "build", "-trimpath", "-buildvcs=false", "-buildmode=c-shared", f"-ldflags={linking}"]
+    with machine.all_cores():
+        done = subprocess.run(
+            [*command, "-o", str(output), f"./bench/testdata/{name}"], cwd=root, capture_output=True, text=True
+        )
+    if done.returncode != 0:
+        raise AbsentError(f"{name} does not build: {done.stderr[-300:]}")
+    return output
+
+
 def nanobind(folder: Path) -> ModuleType:
     """The nanobind peer, with nanobind itself compiled in."""
     try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+import functions
 import ladder
 import targets
 from cases import LIBRARIES, OVERHEADS, SLOTS, TORCH
@@ -112,6 +113,7 @@ def results(cases: list[Case], startup: Startup) -> str:
         section("Ways out", OUT, *matrix(cases, [row for row in rows if row.startswith("to ")])),
         section("Capsules and attributes", METHODS, *matrix(cases, [row for row in rows if row.startswith("x.")])),
         section("Table slots", SLOT_TEXT, ["slot", "godlpack", "torch", "ratio"], slot_rows(by_key)),
+        section("Calls of Go functions", functions.TEXT, functions.HEADERS, functions.rows(by_key)),
         section("Cost accounting", LADDER, ladder.HEADERS, ladder.rows(by_key)),
     ]
     return "\n".join(parts)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
-from cases import FLOOR, JAX, NUMPY, OURS, TORCH, TVM
+from cases import FLOOR, JAX, NANOBIND, NUMPY, OURS, TORCH, TVM
 from clock import Case, ns
+from functions import NEW, NOTHING, OWN, THREE, row
 from startup import Startup
 
 Cases = dict[tuple[str, str], Case]
@@ -55,6 +57,21 @@ TARGETS = (
     slot("allocator + deleter", 0.5),
     *map(attribute, ("shape", "dtype", "device", "data_ptr")),
 )
+
+
+def call(name: str, of: str, other: str, factor: float) -> Target:
+    return Target(f"Go function: {row(name, of)}", (row(name, of), OURS), f"{other}'s", (row(name, of), other), factor)
+
+
+CALLS = (
+    call(NOTHING, "", TVM, 1.1),
+    call(THREE, TORCH, TVM, 0.90),
+    call(THREE, NUMPY, TVM, 0.50),
+    call(THREE, NUMPY, NANOBIND, 0.70),
+    call(THREE, OWN, TVM, 1.0),
+    call(NEW, TORCH, TVM, 1.0),
+    call(NEW, NUMPY, NANOBIND, 1.0),
+)
 HEADERS = ["exchange", "ns", "against", "ns", "ratio", "at most", ""]
 
 
@@ -63,9 +80,9 @@ def verdict(measured: float, limit: float) -> str:
     return "met" if round(measured, 2) <= limit else "**not met**"
 
 
-def rows(cases: Cases) -> list[list[str]]:
+def rows(cases: Cases, wanted: Iterable[Target] | None = None) -> list[list[str]]:
     found = []
-    for t in TARGETS:
+    for t in TARGETS + CALLS if wanted is None else wanted:
         if t.ours not in cases or t.other not in cases:
             found.append([t.name, "", t.other_name, "", "", f"{t.factor:.2f}", "absent"])
             continue

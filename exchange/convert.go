@@ -39,6 +39,17 @@ func Convert(t cpython.Tensor, like cpython.Object) (cpython.Object, error) {
 	return made, nil
 }
 
+// CanMake reports whether Convert may make objects of a type: whether it is that of a library which takes DLPack tensors.
+//
+// GIL: held; no exception may be pending.
+// Owns: nothing passes.
+// Threads: any with the GIL.
+func CanMake(typ cpython.Object) bool {
+	function := cpython.Imported(root(typ)).FindIn("from_dlpack")
+	defer function.Release()
+	return function.Exists() || root(typ) == "jax" || root(typ) == "jaxlib" || Find(typ).Exists()
+}
+
 func makeByTable(t cpython.Tensor, typ cpython.Object, table cpython.Table) (cpython.Object, error) {
 	torch := guarded(typ)
 	switch {

@@ -27,10 +27,10 @@ func guarded(typ cpython.Object) bool {
 	return true
 }
 
-// ask refuses an object of a guarded type that answers yes to a guard's question, with a BufferError. A question that
+// ask refuses an object of a guarded type that answers yes to one of the questions, with a BufferError. A question that
 // the object forbids, as torch's read-only wrapper forbids all, is left to its own table or __dlpack__ (R63).
-func ask(x cpython.Object) error {
-	for _, g := range guards {
+func ask(x cpython.Object, questions []guard) error {
+	for _, g := range questions {
 		yes, err := answer(x, g.attribute)
 		if err != nil {
 			cpython.ClearError()
@@ -41,6 +41,27 @@ func ask(x cpython.Object) error {
 		}
 	}
 	return nil
+}
+
+// questions are those that a request asks: who only reads, or has switched torch's gradients off, may see tensors that
+// require them.
+func (r Request) questions() []guard {
+	if r.Reads || r.Writes && !gradients() {
+		return guards[1:]
+	}
+	return guards
+}
+
+// gradients reports whether torch records what is done to tensors.
+func gradients() bool {
+	enabled, err := cpython.Imported("torch").CallIn("is_grad_enabled")
+	if err != nil {
+		cpython.ClearError()
+		return true
+	}
+	defer enabled.Release()
+	yes, err := enabled.Truth()
+	return yes || err != nil
 }
 
 // answer returns the truth of an attribute, or of what it returns if it is a method.

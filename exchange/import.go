@@ -15,6 +15,9 @@ import (
 type Request struct {
 	Device *dlpack.Device // nil: wherever it is
 	Copy   capsule.Copying
+
+	// For the time of a call only, which reads the memory, or writes it: a tensor that requires grad may do.
+	Reads, Writes bool
 }
 
 // Import makes a Tensor over x's memory: x is a Tensor, an object with an exchange table or __dlpack__, or a live
@@ -46,7 +49,7 @@ func take(x cpython.Object, r Request) (capsule.Imported, error) {
 	}
 	typ := x.Type()
 	if guarded(typ) {
-		if err := ask(x); err != nil {
+		if err := ask(x, r.questions()); err != nil {
 			return capsule.Imported{}, err
 		}
 	}

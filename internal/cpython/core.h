@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "ops.h"
+#include "packed.h"
 #include "pyabi.h"
 #include "records.h"
 #include "version.h"
@@ -139,13 +140,41 @@ typedef struct {
 enum { GD_PLANS = 64 };
 void gd_plan_set(gd_plan plan);
 PyObject *gd_plan_type(int i);
+const gd_plan *gd_plan_of(const PyTypeObject *type);
+bool gd_is_compact(const DLTensor *t);
+bool gd_torch_says_plain(PyObject *x, const gd_plan *plan, const DLTensor *t, bool no_grad);
 
 void gd_numpy_enable(PyTypeObject *type, void **table);
 void gd_numpy_learn(PyObject *x, DLDataType dtype, bool padded);
+bool gd_numpy_see(PyObject *x, DLTensor *t, int64_t *strides, int ndim, uint64_t *flags);
 PyObject *gd_numpy_take(PyObject *x);
 PyObject *gd_numpy_take_buffer(PyObject *x, PyObject *dtype_name);
 PyObject *gd_numpy_make(gd_tensor *x);
 bool gd_numpy_is_type(const PyTypeObject *type);
+
+/* ---- functions of libraries ---- */
+
+typedef struct gd_library gd_library;
+gd_library *gd_library_at(const char *path, PyObject *check);
+const GDLibrary *gd_library_open(gd_library *l);
+PyObject *gd_declarations(PyObject *module, PyObject *arguments);
+int gd_library_exec(void);
+
+typedef struct {
+  PyObject_HEAD
+  vectorcallfunc vectorcall;
+  PyObject *weakrefs;
+  gd_library *library;
+  PyObject *name, *qualname, *module, *doc, *text, *names; /* text: of the signature; names: of the parameters, a tuple of str */
+  uint64_t writes; /* bit i: tensors of parameter i are written */
+  int index;       /* in the library's table */
+  int count;       /* of parameters */
+  int outputs;     /* how many results are tensors; -1: a list of them */
+  int holds;       /* the GIL stays with the caller */
+} gd_function;
+
+PyObject *gd_function_make(PyObject *module, PyObject *arguments);
+PyObject *gd_call(PyObject *self, PyObject *const *args, size_t nargs, PyObject *kwnames);
 
 bool gd_is_finalizing(void);
 
@@ -192,5 +221,6 @@ PyObject *gd_lane_dlpack(PyObject *self, PyObject *const *args, Py_ssize_t nargs
 
 int gd_tensor_exec(PyObject *module); /* makes the types; part of the module's execution */
 int gd_lane_exec(void);               /* interns the names the lanes look up */
+int gd_function_exec(PyObject *module);
 
 #endif

@@ -73,7 +73,12 @@ void gd_plan_set(gd_plan plan) {
    Threads: any with the GIL. */
 PyObject *gd_plan_type(int i) { return (PyObject *)plans[i].type; }
 
-static const gd_plan *plan_of(const PyTypeObject *type) {
+/* gd_plan_of is the plan for objects of exactly this type, NULL if Go has made none.
+   C because: (c).
+   GIL: held.
+   Owns: the result is good until other Python code runs.
+   Threads: any with the GIL. */
+const gd_plan *gd_plan_of(const PyTypeObject *type) {
   const gd_plan *p = plan_slot(type);
   return p->type == type ? p : NULL;
 }
@@ -86,8 +91,12 @@ static bool answers_false(PyObject *x, PyObject *method) {
   return answer == Py_False;
 }
 
-/* Whether the elements lie exactly as in row-major order, extents of 1 included. */
-static bool is_compact(const DLTensor *t) {
+/* gd_is_compact is true where the elements lie exactly as in row-major order, extents of 1 included.
+   C because: (c).
+   GIL: not needed.
+   Owns: nothing.
+   Threads: any. */
+bool gd_is_compact(const DLTensor *t) {
   int64_t step = 1;
   for (int i = t->ndim - 1; i >= 0; i--) {
     if (t->strides[i] != step) return false;
@@ -96,15 +105,21 @@ static bool is_compact(const DLTensor *t) {
   return true;
 }
 
-/* What torch's table does not say (R65): whether the tensor requires grad, or is a lazy conjugate or negative,
-   whose memory holds other values than the tensor. Conjugates are complex. A negative of a real dtype is the
-   imaginary part of a conjugate, so it has one element or gaps between its elements: all others need not be asked. */
-static bool torch_says_plain(PyObject *x, const gd_plan *plan, const DLTensor *t) {
-  PyObject *grad = plan->grad != NULL ? plan->get_grad(plan->grad, x, (PyObject *)plan->type) : PyObject_GetAttr(x, str_requires_grad);
+/* gd_torch_says_plain asks what torch's table does not say (R65): whether the tensor is a lazy conjugate or negative,
+   whose memory holds other values than the tensor, and, if that matters, whether it requires grad. Conjugates are
+   complex. A negative of a real dtype is the imaginary part of a conjugate, so it has one element or gaps between its
+   elements: all others need not be asked.
+   C because: (c).
+   GIL: held.
+   Owns: nothing passes; false with or without an exception set if Go must look.
+   Threads: any with the GIL. */
+bool gd_torch_says_plain(PyObject *x, const gd_plan *plan, const DLTensor *t, bool no_grad) {
+  PyObject *grad = NULL;
+  if (no_grad) grad = plan->grad != NULL ? plan->get_grad(plan->grad, x, (PyObject *)plan->type) : PyObject_GetAttr(x, str_requires_grad);
   if (grad != NULL) Py_DecRef(grad);
-  if (grad != Py_False) return false;
+  if (no_grad && grad != Py_False) return false;
   if (t->dtype.code == kDLComplex) return answers_false(x, str_is_conj) && answers_false(x, str_is_neg);
-  if (t->dtype.code != kDLFloat || (gd_element_count(t) > 1 && is_compact(t))) return true;
+  if (t->dtype.code != kDLFloat || (gd_element_count(t) > 1 && gd_is_compact(t))) return true;
   return answers_false(x, str_is_neg);
 }
 
@@ -112,7 +127,7 @@ static PyObject *take_by_table(PyObject *x, const gd_plan *plan) {
   DLManagedTensorVersioned *m = NULL;
   if (plan->api->managed_tensor_from_py_object_no_sync(x, &m) != 0 || m == NULL) return NULL;
   if (m->version.major == DLPACK_MAJOR) {
-    bool plain = gd_is_plain(&m->dl_tensor) && (!plan->guarded || torch_says_plain(x, plan, &m->dl_tensor));
+    bool plain = gd_is_plain(&m->dl_tensor) && (!plan->guarded || gd_torch_says_plain(x, plan, &m->dl_tensor, true));
     PyObject *tensor = plain ? gd_adopt(m, m->flags) : NULL;
     if (tensor != NULL) return tensor;
   }
@@ -170,7 +185,7 @@ PyObject *gd_lane_from_dlpack(PyObject *module, PyObject *const *args, Py_ssize_
   if (nargs == 1 && kwnames == NULL) {
     PyObject *x = args[0], *tensor = NULL, *answer;
     bool immutable;
-    const gd_plan *plan = plan_of(Py_TYPE(x));
+    const gd_plan *plan = gd_plan_of(Py_TYPE(x));
     switch (plan == NULL ? 0 : plan->road) {
       case GD_BY_TABLE: tensor = take_by_table(x, plan); break;
       case GD_BY_NUMPY: tensor = gd_numpy_take(x); break;
@@ -216,7 +231,7 @@ PyObject *gd_lane_to(PyObject *self, PyObject *const *args, Py_ssize_t nargs, Py
   if (nargs == 1 && kwnames == NULL) {
     PyTypeObject *type = Py_TYPE(args[0]);
     if (PyType_GetFlags(type) & Py_TPFLAGS_TYPE_SUBCLASS) type = (PyTypeObject *)args[0];
-    const gd_plan *plan = plan_of(type);
+    const gd_plan *plan = gd_plan_of(type);
     PyObject *made = NULL;
     if (gd_numpy_is_type(type)) made = gd_numpy_make((gd_tensor *)self);
     else if (plan != NULL && plan->road == GD_BY_TABLE) made = make_by_table((gd_tensor *)self, plan);

@@ -63,6 +63,20 @@ func Bool(v bool) Object {
 	return Object{C.PyBool_FromLong(n)}
 }
 
+// Index returns the int that o, a whole number of any type, stands for.
+//
+// GIL: held; may run o's Python code.
+// Owns: the result is new; on ErrRaised there is none.
+// Threads: any with the GIL.
+func (o Object) Index() (Object, error) { return raisedIfNil(C.PyNumber_Index(o.p)) }
+
+// Pointer reads the address that C passes as an int.
+//
+// GIL: held.
+// Owns: nothing passes.
+// Threads: any with the GIL.
+func (o Object) Pointer() unsafe.Pointer { return C.PyLong_AsVoidPtr(o.p) }
+
 // Int64 reads a whole number (int, or anything with __index__). fits is false if it is beyond 64 bits; v is the nearest
 // number that is not, then.
 //

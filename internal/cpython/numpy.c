@@ -61,23 +61,37 @@ void gd_numpy_learn(PyObject *x, DLDataType dtype, bool padded) {
   lane->learned[n].padded = padded;
 }
 
+/* gd_numpy_see fills t with a view of x, an array of NumPy of at most ndim dimensions, and strides with its strides; it
+   adds the flags for memory that is not writeable, and for padded elements.
+   C because: (c).
+   GIL: held.
+   Owns: nothing passes: t is good as long as x. False without an exception if Go must look.
+   Threads: any with the GIL. */
+bool gd_numpy_see(PyObject *x, DLTensor *t, int64_t *strides, int ndim, uint64_t *flags) {
+  const numpy_array *a = (numpy_array *)x;
+  int n = a->descr->type_num;
+  if (n < 0 || n >= TYPE_NUMBERS || lane->learned[n].dtype.bits == 0 || a->descr->byteorder == '>') return false;
+  if (a->nd < 0 || a->nd > ndim) return false;
+  int64_t itemsize = gd_item_bits(lane->learned[n].dtype, lane->learned[n].padded ? DLPACK_SUBBYTE_PADDED : 0) / 8;
+  for (int i = 0; i < a->nd; i++) {
+    strides[i] = a->strides[i] / itemsize;
+    if (strides[i] * itemsize != a->strides[i] && a->dimensions[i] > 1) return false; /* R17 */
+  }
+  *t = (DLTensor){a->data, {kDLCPU, 0}, a->nd, lane->learned[n].dtype, a->dimensions, strides, 0};
+  *flags |= (a->flags & WRITEABLE ? 0 : DLPACK_READ_ONLY) | (lane->learned[n].padded ? DLPACK_SUBBYTE_PADDED : 0);
+  return true;
+}
+
 /* gd_numpy_take makes a Tensor over the memory of x, an array of NumPy; read-only if x is not writeable.
    C because: (c).
    GIL: held.
    Owns: the result is the caller's; NULL without an exception if Go must look, with one if there is no memory.
    Threads: any with the GIL. */
 PyObject *gd_numpy_take(PyObject *x) {
-  const numpy_array *a = (numpy_array *)x;
-  int n = a->descr->type_num;
-  if (n < 0 || n >= TYPE_NUMBERS || lane->learned[n].dtype.bits == 0 || a->descr->byteorder == '>') return NULL;
-  if (a->nd < 0 || a->nd > DLPACK_MAX_NDIM) return NULL;
-  uint64_t flags = (a->flags & WRITEABLE ? 0 : DLPACK_READ_ONLY) | (lane->learned[n].padded ? DLPACK_SUBBYTE_PADDED : 0);
-  int64_t strides[DLPACK_MAX_NDIM], itemsize = gd_item_bits(lane->learned[n].dtype, flags) / 8;
-  for (int i = 0; i < a->nd; i++) {
-    strides[i] = a->strides[i] / itemsize;
-    if (strides[i] * itemsize != a->strides[i] && a->dimensions[i] > 1) return NULL; /* R17 */
-  }
-  DLTensor t = {a->data, {kDLCPU, 0}, a->nd, lane->learned[n].dtype, a->dimensions, strides, 0};
+  int64_t strides[DLPACK_MAX_NDIM];
+  uint64_t flags = 0;
+  DLTensor t;
+  if (!gd_numpy_see(x, &t, strides, DLPACK_MAX_NDIM, &flags)) return NULL;
   gd_storage *storage = gd_storage_of_object(x);
   PyObject *tensor = storage == NULL ? NULL : gd_tensor_new(&t, flags, storage);
   if (tensor == NULL) gd_storage_release(storage);

@@ -378,14 +378,14 @@ func (o Object) FindIn(name string) Object {
 // Threads: any with the GIL.
 func (o Object) IsCallable() bool { return C.PyCallable_Check(o.p) != 0 }
 
-// CallIn calls o.name(arg) on an object that may be missing.
+// CallIn calls o.name(args...) on an object that may be missing.
 //
 // GIL: held.
-// Owns: arg stays the caller's; the result is new; on ErrRaised there is none.
+// Owns: args stay the caller's; the result is new; on ErrRaised there is none.
 // Threads: any with the GIL.
-func (o Object) CallIn(name string, arg Object) (Object, error) {
+func (o Object) CallIn(name string, args ...Object) (Object, error) {
 	if !o.Exists() {
 		return o, ErrRaised
 	}
-	return o.CallMethod(name, []Object{arg})
+	return o.CallMethod(name, args)
 }

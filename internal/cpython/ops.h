@@ -83,7 +83,8 @@
   M(module, from_dlpack) M(module, take_answer) M(module, adopt) M(module, make_dtype) M(module, make_device) M(module, numpy_dtype) \
   M(tensor, to) M(tensor, dlpack) M(tensor, repr) M(tensor, subscript) M(tensor, iter) M(tensor, transpose) M(tensor, array_interface) \
   M(tensor, cuda_array_interface) \
-  M(dtype, new) M(dtype, compare) M(device, new) M(device, compare)
+  M(dtype, new) M(dtype, compare) M(device, new) M(device, compare) \
+  M(function, argument) M(function, like) M(function, out) M(function, convert) M(function, fill)
 
 #define GD_OP_NAME(owner, name, ...) GD_OP_##owner##_##name,
 enum gd_op {
@@ -126,5 +127,10 @@ enum gd_op {
   "Device(x, /, id=0)\n--\n\n" \
   "Where memory is: a DeviceType and a number. x: a name such as 'cpu' or 'cuda:1', a DeviceType, or DLPack's pair. Equal to its\n" \
   "name. Raises ValueError for an unknown device, TypeError for what is none."
+#define GD_DOC_FUNCTION \
+  "A function of a library of Go functions, made by load_module().\n\n" \
+  "It takes any library's tensors where they are, other arguments by value, and gives its results back in the library\n" \
+  "of its first tensor argument. Functions that return tensors also have the keywords like= (an array type, or an\n" \
+  "array: whose library the results are to be of) and out= (a tensor, or a tuple of them: where the results go)."
 
 #endif

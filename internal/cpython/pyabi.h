@@ -19,6 +19,7 @@ struct _object { Py_ssize_t ob_refcnt; PyTypeObject *ob_type; };
 #define PyObject_HEAD PyObject ob_base;
 
 typedef PyObject *(*PyCFunction)(PyObject *, PyObject *);
+typedef PyObject *(*vectorcallfunc)(PyObject *, PyObject *const *, size_t, PyObject *);
 typedef PyObject *(*getter)(PyObject *, void *);
 typedef int (*setter)(PyObject *, PyObject *, void *);
 typedef int (*visitproc)(PyObject *, void *);
@@ -56,10 +57,10 @@ typedef struct {
   void *internal;
 } Py_buffer;
 
-enum { METH_FASTCALL = 0x80, METH_KEYWORDS = 2, METH_NOARGS = 4, METH_STATIC = 0x20 };
+enum { METH_VARARGS = 1, METH_FASTCALL = 0x80, METH_KEYWORDS = 2, METH_NOARGS = 4, METH_STATIC = 0x20 };
 enum { Py_mod_exec = 2 };
 enum {
-  Py_bf_getbuffer = 1, Py_bf_releasebuffer = 2, Py_mp_length = 4, Py_mp_subscript = 5, Py_tp_dealloc = 52,
+  Py_bf_getbuffer = 1, Py_bf_releasebuffer = 2, Py_mp_length = 4, Py_mp_subscript = 5, Py_tp_call = 50, Py_tp_dealloc = 52,
   Py_tp_descr_get = 54, Py_tp_descr_set = 55, Py_tp_getattro = 58,
   Py_tp_doc = 56, Py_tp_hash = 59, Py_tp_iter = 62, Py_tp_methods = 64, Py_tp_new = 65, Py_tp_repr = 66,
   Py_tp_richcompare = 67, Py_tp_str = 70, Py_tp_members = 72, Py_tp_getset = 73
@@ -69,6 +70,11 @@ enum { Py_LT, Py_LE, Py_EQ, Py_NE, Py_GT, Py_GE };
 #define Py_TPFLAGS_DISALLOW_INSTANTIATION (1UL << 7)
 #define Py_TPFLAGS_IMMUTABLETYPE (1UL << 8)
 #define Py_TPFLAGS_DEFAULT 0UL
+#define Py_TPFLAGS_LONG_SUBCLASS (1UL << 24)
+#define Py_TPFLAGS_LIST_SUBCLASS (1UL << 25)
+#define Py_TPFLAGS_TUPLE_SUBCLASS (1UL << 26)
+#define Py_TPFLAGS_BYTES_SUBCLASS (1UL << 27)
+#define Py_TPFLAGS_UNICODE_SUBCLASS (1UL << 28)
 #define Py_TPFLAGS_TYPE_SUBCLASS (1UL << 31)
 #define PyModuleDef_HEAD_INIT {{1, NULL}, NULL, 0, NULL}
 
@@ -82,9 +88,11 @@ PyAPI_DATA(PyLongObject_opaque) _Py_FalseStruct;
 PyAPI_DATA(PyLongObject_opaque) _Py_TrueStruct;
 PyAPI_DATA(PyObject *) PyExc_AttributeError;
 PyAPI_DATA(PyObject *) PyExc_BufferError;
+PyAPI_DATA(PyObject *) PyExc_Exception;
 PyAPI_DATA(PyObject *) PyExc_ImportError;
 PyAPI_DATA(PyObject *) PyExc_IndexError;
 PyAPI_DATA(PyObject *) PyExc_MemoryError;
+PyAPI_DATA(PyObject *) PyExc_OSError;
 PyAPI_DATA(PyObject *) PyExc_OverflowError;
 PyAPI_DATA(PyObject *) PyExc_RuntimeError;
 PyAPI_DATA(PyObject *) PyExc_TypeError;
@@ -105,6 +113,11 @@ PyAPI_DATA(PyObject *) PyExc_ValueError;
 enum { GD_T_INT = 1, GD_T_UBYTE = 9, GD_T_USHORT = 10, GD_T_OBJECT_EX = 16, GD_T_PYSSIZET = 19, GD_READONLY = 1 };
 enum { GD_MOD_MULTIPLE_INTERPRETERS = 3 }; /* Py_mod_multiple_interpreters, known since 3.12 */
 
+/* vectorcall came into the stable ABI with 3.12; 3.11 has it under the same numbers */
+#define GD_TPFLAGS_HAVE_VECTORCALL (1UL << 11)
+#define GD_VECTORCALL_ARGUMENTS_OFFSET ((size_t)1 << (8 * sizeof(size_t) - 1))
+PyObject *PyVectorcall_Call(PyObject *, PyObject *, PyObject *);
+
 void Py_IncRef(PyObject *);
 void Py_DecRef(PyObject *);
 int Py_IsInitialized(void);
@@ -118,6 +131,9 @@ PyObject *PyObject_GetAttrString(PyObject *, const char *);
 int PyObject_SetAttrString(PyObject *, const char *, PyObject *);
 PyObject *PyObject_Call(PyObject *, PyObject *, PyObject *);
 PyObject *PyObject_CallMethodObjArgs(PyObject *, PyObject *, ...);
+PyObject *PyObject_CallFunctionObjArgs(PyObject *, ...);
+PyObject *PyObject_CallMethod(PyObject *, const char *, const char *, ...);
+PyObject *PyObject_GenericGetAttr(PyObject *, PyObject *);
 PyObject *PyObject_GetIter(PyObject *);
 PyObject *PyObject_GetItem(PyObject *, PyObject *);
 Py_hash_t PyObject_Hash(PyObject *);
@@ -126,6 +142,7 @@ int PyObject_IsInstance(PyObject *, PyObject *);
 PyObject *PyObject_Repr(PyObject *);
 PyObject *PyObject_Str(PyObject *);
 PyObject *PyObject_RichCompare(PyObject *, PyObject *, int);
+int PyObject_RichCompareBool(PyObject *, PyObject *, int);
 int PyObject_CheckBuffer(PyObject *);
 int PyObject_GetBuffer(PyObject *, Py_buffer *, int);
 void PyBuffer_Release(Py_buffer *);
@@ -145,6 +162,10 @@ PyInterpreterState *PyInterpreterState_Get(void);
 int64_t PyInterpreterState_GetID(PyInterpreterState *);
 PyThreadState *PyEval_SaveThread(void);
 void PyEval_RestoreThread(PyThreadState *);
+PyObject *PyEval_GetBuiltins(void);
+int PyArg_ParseTuple(PyObject *, const char *, ...);
+PyObject *Py_BuildValue(const char *, ...);
+int PyOS_snprintf(char *, size_t, const char *, ...);
 PyGILState_STATE PyGILState_Ensure(void);
 void PyGILState_Release(PyGILState_STATE);
 PyObject *PyErr_Occurred(void);
@@ -154,6 +175,9 @@ void PyErr_Fetch(PyObject **, PyObject **, PyObject **);
 void PyErr_Restore(PyObject *, PyObject *, PyObject *);
 void PyErr_NormalizeException(PyObject **, PyObject **, PyObject **);
 void PyErr_SetString(PyObject *, const char *);
+void PyErr_SetObject(PyObject *, PyObject *);
+PyObject *PyErr_SetFromErrnoWithFilename(PyObject *, const char *);
+int PyErr_CheckSignals(void);
 PyObject *PyErr_Format(PyObject *, const char *, ...);
 PyObject *PyErr_NoMemory(void);
 void PyErr_WriteUnraisable(PyObject *);
@@ -179,8 +203,12 @@ PyObject *PyComplex_FromDoubles(double, double);
 double PyComplex_RealAsDouble(PyObject *);
 double PyComplex_ImagAsDouble(PyObject *);
 PyObject *PyBytes_FromStringAndSize(const char *, Py_ssize_t);
+int PyBytes_AsStringAndSize(PyObject *, char **, Py_ssize_t *);
 PyObject *PyUnicode_FromFormat(const char *, ...);
 PyObject *PyUnicode_FromStringAndSize(const char *, Py_ssize_t);
+PyObject *PyUnicode_DecodeUTF8(const char *, Py_ssize_t, const char *);
+int PyUnicode_Compare(PyObject *, PyObject *);
+int PyUnicode_CompareWithASCIIString(PyObject *, const char *);
 PyObject *PyUnicode_InternFromString(const char *);
 const char *PyUnicode_AsUTF8AndSize(PyObject *, Py_ssize_t *);
 PyObject *PyTuple_New(Py_ssize_t);
@@ -189,11 +217,14 @@ PyObject *PyTuple_GetItem(PyObject *, Py_ssize_t);
 int PyTuple_SetItem(PyObject *, Py_ssize_t, PyObject *);
 PyObject *PyList_New(Py_ssize_t);
 int PyList_SetItem(PyObject *, Py_ssize_t, PyObject *);
+int PyList_Append(PyObject *, PyObject *);
+PyObject *PyList_AsTuple(PyObject *);
 Py_ssize_t PySequence_Size(PyObject *);
 PyObject *PySequence_GetItem(PyObject *, Py_ssize_t);
 int PySequence_Check(PyObject *);
 PyObject *PyDict_New(void);
 PyObject *PyDict_GetItemWithError(PyObject *, PyObject *);
+PyObject *PyDict_GetItemString(PyObject *, const char *);
 int PyDict_SetItem(PyObject *, PyObject *, PyObject *);
 int PyDict_Next(PyObject *, Py_ssize_t *, PyObject **, PyObject **);
 int PySlice_Unpack(PyObject *, Py_ssize_t *, Py_ssize_t *, Py_ssize_t *);

@@ -13,6 +13,7 @@ Importing godlpack imports no framework.
 from ._core import (
     Device,
     DType,
+    Function,
     Tensor,
     __version__,
     asarray,
@@ -23,6 +24,7 @@ from ._core import (
     zeros,
 )
 from ._device import DeviceType
+from ._library import load_module
 
 TYPE_CHECKING = False  # as type checkers understand it: importing typing would cost more than all the rest
 if TYPE_CHECKING:
@@ -32,6 +34,7 @@ __all__ = [
     "DType",
     "Device",
     "DeviceType",
+    "Function",
     "Tensor",
     "__version__",
     "asarray",
@@ -40,6 +43,7 @@ __all__ = [
     "from_dlpack",
     "full",
     "get_build_info",
+    "load_module",
     "zeros",
 ]
 

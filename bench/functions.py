@@ -1,0 +1,140 @@
+"""Calls of Go functions with tensors, beside functions of tvm-ffi and nanobind that do the same: next to nothing.
+
+`python -P bench/functions.py` shows these tables alone.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from types import ModuleType
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+import native
+from cases import NANOBIND, NUMPY, OURS, TORCH, TVM, Plan
+from clock import Case, ns
+
+NOTHING, THREE, HELD, NEW, REFUSED = "f()", "f(x, x, x)", "f(x, x, x), GIL held", "y = f(x)", "f(5), refused"
+OWN = "own tensor"
+COLUMNS = (OURS, TVM, NANOBIND)
+TEXT = (
+    "ns to call a function that does nothing, or makes a small tensor, net of the call itself. x: whose tensors are "
+    "passed; own: godlpack.Tensor here, tvm_ffi.Tensor there. All give up the GIL meanwhile, unless it says otherwise; "
+    "a function of godlpack's enters Go. A refused argument costs the exception too."
+)
+
+TVM_SOURCE = """
+using tvm::ffi::Tensor;
+using tvm::ffi::TensorView;
+void nop0() {}
+void nop3(TensorView x, TensorView y, TensorView z) {}
+Tensor new_like(TensorView x) { return Tensor::FromEnvAlloc(TVMFFIEnvTensorAlloc, x.shape(), x.dtype(), x.device()); }
+"""
+
+REFUSE = """
+try: f(5)
+        except TypeError: pass
+"""
+
+
+def row(call: str, of: str = "") -> str:
+    return f"{call}, x of {of}" if of else call
+
+
+def add_cases(p: Plan, folder: Path) -> None:
+    """The calls, to be timed with everything else."""
+    ours = go_library(p, folder)
+    if ours is None:
+        return
+    peers = {OURS: ours, TVM: tvm_functions(p, folder), NANOBIND: p.lib.get(NANOBIND)}
+    arguments = {OWN: None, TORCH: p.x.get(TORCH), NUMPY: p.x.get(NUMPY)}
+    for name, module in peers.items():
+        if module is None:
+            continue
+        if name != NANOBIND:
+            p.add(NOTHING, name, "f()", "f()", f=module.nop0)
+        for of, x in arguments.items():
+            x = p.x[name] if of == OWN else x
+            if x is not None and not (name == NANOBIND and of != NUMPY):
+                p.add(row(THREE, of), name, "f(x, x, x)", "f(x)", f=module.nop3, x=x)
+                add_held(p, name, module, of, x)
+                p.add(row(NEW, of), name, "f(x)", "f(x)", f=module.new_like, x=x)
+    p.add(REFUSED, OURS, REFUSE.strip(), "f()", f=ours.nop3)
+
+
+def add_held(p: Plan, name: str, module: ModuleType, of: str, x: object) -> None:
+    held = getattr(module, "held3", None)
+    if held is not None:
+        p.add(row(HELD, of), name, "f(x, x, x)", "f(x)", f=held, x=x)
+
+
+def go_library(p: Plan, folder: Path) -> ModuleType | None:
+    try:
+        return p.lib[OURS].load_module(native.go_library(folder, "functions"))
+    except (native.AbsentError, ImportError) as error:
+        p.absent["calls of Go functions"] = str(error)
+        return None
+
+
+def tvm_functions(p: Plan, folder: Path) -> ModuleType | None:
+    """Functions in C++, called by tvm-ffi; those whose names begin with held keep the GIL."""
+    if TVM not in p.lib:
+        return None
+    try:
+        from tvm_ffi import cpp
+
+        names = ["nop0", "nop3", "new_like"]
+        module = cpp.load_inline("bench_peer", cpp_sources=TVM_SOURCE, functions=names, build_directory=str(folder))
+    except Exception as error:  # whatever its build tools say
+        p.absent["calls of tvm-ffi functions"] = f"{type(error).__name__}: {str(error).splitlines()[0]}"
+        return None
+    functions = ModuleType("tvm_functions")
+    for name in names:
+        setattr(functions, name, getattr(module, name))
+    functions.held3 = module.get_function("nop3")
+    functions.held3.release_gil = False
+    return functions
+
+
+def rows(cases: dict[tuple[str, str], Case]) -> list[list[str]]:
+    """ns by call and library, with our share of each peer's."""
+    found = []
+    for name in dict.fromkeys(key[0] for key in cases if key[0].startswith("f(") or key[0].startswith(NEW)):
+        if (name, OURS) not in cases:
+            continue
+        nets = [cases[name, column].net if (name, column) in cases else None for column in COLUMNS]
+        ratios = [f"{nets[0] / net:.2f}" if nets[0] and net else "-" for net in nets[1:]]
+        found.append([f"`{name}`", *("-" if net is None else ns(net) for net in nets), *ratios])
+    return found
+
+
+HEADERS = ["call", *COLUMNS, "of tvm-ffi's", "of nanobind's"]
+
+
+def main() -> None:
+    import cases
+    import clock
+    import machine
+    import report
+    import targets
+
+    machine.pin()
+    with TemporaryDirectory(prefix="godlpack-bench-") as name:
+        folder = Path(name)
+        absent: dict[str, str] = {}
+        libraries = cases.load_libraries(folder, absent, (OURS, TVM, NANOBIND, TORCH, NUMPY))
+        p = cases.Plan(libraries, native.calls(folder), native.slots(folder), absent)
+        p.x = cases.tensors(p.lib)
+        cases.add_overheads(p)
+        add_cases(p, folder)
+        clock.measure(p.cases, int(sys.argv[1]) if sys.argv[1:] else 1000)
+        by_key = {(case.row, case.column): case for case in p.cases}
+        print(report.table(HEADERS, rows(by_key)))
+        print(report.table(targets.HEADERS, targets.rows(by_key, targets.CALLS)))
+        print(*(f"{what}: {why}" for what, why in p.absent.items()), sep="\n")
+
+
+if __name__ == "__main__":
+    main()

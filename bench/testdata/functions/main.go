@@ -1,0 +1,34 @@
+// Command functions is the library that bench/functions.py times: functions that do next to nothing.
+package main
+
+import (
+	"godlpack/dlpack"
+	"godlpack/kernel"
+	_ "godlpack/library"
+)
+
+func main() {}
+
+func tensors(names ...string) []kernel.Param {
+	params := make([]kernel.Param, len(names))
+	for i, name := range names {
+		params[i] = kernel.Param{Name: name, Kind: kernel.KindTensor, DTypes: []dlpack.DType{dlpack.Float32}}
+	}
+	return params
+}
+
+func init() {
+	nothing := func(*kernel.Call) error { return nil }
+	three := func(c *kernel.Call) error {
+		_, _, _ = kernel.Of[float32](c, 0), kernel.Of[float32](c, 1), kernel.Of[float32](c, 2)
+		return nil
+	}
+	kernel.Register(kernel.Func{Name: "nop0", Do: nothing})
+	kernel.Register(kernel.Func{Name: "nop3", Params: tensors("x", "y", "z"), Do: three})
+	kernel.Register(kernel.Func{Name: "held0", HoldGIL: true, Do: nothing})
+	kernel.Register(kernel.Func{Name: "held3", HoldGIL: true, Params: tensors("x", "y", "z"), Do: three})
+	kernel.Register(kernel.Func{Name: "new_like", Params: tensors("x"), Results: tensors(""), Do: func(c *kernel.Call) error {
+		kernel.ReturnMut(c, kernel.Empty[float32](c.Ctx(), kernel.Of[float32](c, 0).Shape()...))
+		return nil
+	}})
+}

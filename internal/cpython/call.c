@@ -1,0 +1,508 @@
+/* The call of a library's function: what Python passes is gathered into packed values, Go is entered once, and what comes
+   back is wrapped in the caller's framework. Tensors whose type has a plan are seen where they are, in nanoseconds;
+   whatever is out of the ordinary is made ordinary by Go first. */
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core.h"
+
+enum {
+  FEW = 8,         /* arguments, and dimensions, for which there is room on the stack */
+  PAGE = 4096,     /* bytes of memory that a call takes at once, if it needs more */
+  DEEP = 64,       /* lists in lists */
+};
+
+typedef struct { DLTensor t; int64_t strides[FEW]; } record;
+typedef struct block { struct block *next; } block;
+typedef struct held { struct held *next; PyObject *object; } held;
+
+/* The memory that out= offers to the one output of a call. */
+typedef struct {
+  DLManagedTensorVersioned m;
+  atomic_bool taken;
+} offer;
+
+typedef struct {
+  GDContext host;           /* first: the library gives back its address */
+  const gd_function *f;
+  PyObject *const *objects; /* the arguments, one for each parameter: NULL where none was given */
+  PyObject *like;           /* the type of outputs; NULL while no tensor was seen; a borrowed reference */
+  gd_plan plan;             /* for it; road 0: Go converts */
+  PyObject *out;            /* borrowed: where outputs go, a tensor or a tuple of them; or NULL */
+  int given;                /* outputs that were wrapped */
+  offer offer;              /* m.deleter is NULL if there is none */
+  PyThreadState *thread;    /* the calling one, while it is without the GIL */
+  PyObject *class, *value, *trace; /* an exception of Python that was met on the way */
+  bool stopped;             /* it is one that the function has no say in */
+  char *failure;            /* what fail() was told: the kind, NUL, the message; malloc'ed */
+  size_t message_size;
+  block *blocks;
+  char *room;               /* left in the newest block */
+  size_t left;
+  held *held;               /* objects that must live until the end */
+} call;
+
+/* ---- memory and objects for the time of a call ---- */
+
+static void *reserve(call *c, size_t size) {
+  size = (size + 15) & ~(size_t)15;
+  if (size > c->left) {
+    size_t n = size > PAGE ? size : PAGE;
+    block *b = malloc(sizeof *b + sizeof *b + n); /* a second one: to keep what follows aligned to 16 */
+    if (b == NULL) return PyErr_NoMemory();
+    b->next = c->blocks;
+    c->blocks = b;
+    c->room = (char *)(b + 2);
+    c->left = n;
+  }
+  void *p = c->room;
+  c->room += size;
+  c->left -= size;
+  return p;
+}
+
+/* Takes a reference to x, which may be NULL, and gives it back at the end of the call. */
+static PyObject *hold(call *c, PyObject *x) {
+  held *h = x == NULL ? NULL : reserve(c, sizeof *h);
+  if (h == NULL) return x == NULL ? NULL : (Py_DecRef(x), NULL);
+  *h = (held){c->held, x};
+  c->held = h;
+  return x;
+}
+
+/* Keeps the pending exception for the end of the call; the first one counts. */
+static void keep_exception(call *c) {
+  if (c->class == NULL) PyErr_Fetch(&c->class, &c->value, &c->trace);
+  PyErr_Clear();
+}
+
+static void let_go(call *c) {
+  for (held *h = c->held; h != NULL; h = h->next) Py_DecRef(h->object);
+  for (block *b = c->blocks, *next; b != NULL; b = next) next = b->next, free(b);
+  free(c->failure);
+  PyObject *exception[] = {c->class, c->value, c->trace};
+  for (int i = 0; i < 3; i++)
+    if (exception[i] != NULL) Py_DecRef(exception[i]);
+}
+
+/* ---- arguments ---- */
+
+/* The first tensor decides what outputs are. */
+static void choose(call *c, PyObject *type, const gd_plan *plan) {
+  if (c->like != NULL) return;
+  c->like = type;
+  if (plan != NULL) c->plan = *plan;
+}
+
+/* Sees a tensor in place: Go has no say in it. NULL if it must have, with or without an exception. */
+static const DLTensor *see(call *c, PyObject *x, bool writes, record *r, uint64_t *flags) {
+  PyTypeObject *type = Py_TYPE(x);
+  *flags = GD_CHECKED;
+  if (type == gd_tensor_type) {
+    choose(c, (PyObject *)type, NULL);
+    *flags |= ((gd_tensor *)x)->flags;
+    return &((gd_tensor *)x)->t;
+  }
+  const gd_plan *plan = gd_plan_of(type);
+  if (plan == NULL || (r == NULL && (r = reserve(c, sizeof *r)) == NULL)) return NULL;
+  if (plan->road == GD_BY_TABLE) {
+    if (plan->api->dltensor_from_py_object_no_sync == NULL || (writes && !plan->guarded)) return NULL; /* it may be read-only */
+    if (plan->api->dltensor_from_py_object_no_sync(x, &r->t) != 0 || !gd_is_plain(&r->t)) return NULL;
+    if (plan->guarded && !gd_torch_says_plain(x, plan, &r->t, writes)) return NULL;
+  } else if (plan->road != GD_BY_NUMPY || !gd_numpy_see(x, &r->t, r->strides, FEW, flags)) {
+    return NULL;
+  }
+  choose(c, (PyObject *)type, plan);
+  return &r->t;
+}
+
+static bool gather(call *c, PyObject *x, PyObject *name, bool writes, int depth, const GDList *to, int64_t i, record *r);
+
+static bool gather_tensor(call *c, PyObject *x, bool writes, const GDList *to, int64_t i, record *r) {
+  to->values[i].v_handle = (void *)see(c, x, writes, r, &to->flags[i]);
+  to->codes[i] = GD_TENSOR;
+  return to->values[i].v_handle != NULL;
+}
+
+/* Lets Go make something ordinary of x, and a plan for its type. A class that Go leaves as it is is a callable. */
+static bool gather_by_go(call *c, PyObject *x, PyObject *name, bool writes, int depth, const GDList *to, int64_t i, record *r) {
+  PyObject *args[] = {x, name == NULL ? Py_None : name, writes ? Py_True : Py_False}, *y = NULL;
+  const gd_plan *plan = gd_plan_of(Py_TYPE(x));
+  PyErr_Clear();
+  if (plan != NULL && (plan->road == GD_BY_METHOD || plan->road == GD_BY_BUFFER)) y = gd_lane_from_dlpack(NULL, &x, 1, NULL);
+  if (y == NULL) PyErr_Clear(), y = gd_enter(GD_OP_function_argument, (PyObject *)c->f, args, 3, NULL);
+  if (hold(c, y) == NULL) return false;
+  if (y == x) return to->codes[i] = GD_CALLABLE, to->values[i].v_handle = x, true;
+  if (Py_TYPE(y) == gd_tensor_type) choose(c, (PyObject *)Py_TYPE(x), gd_plan_of(Py_TYPE(x)));
+  return gather(c, y, name, writes, depth, to, i, r);
+}
+
+static bool gather_list(call *c, PyObject *x, PyObject *name, bool writes, int depth, TVMValue *value) {
+  bool tuple = PyType_GetFlags(Py_TYPE(x)) & Py_TPFLAGS_TUPLE_SUBCLASS;
+  if (depth >= DEEP) return PyErr_Format(PyExc_ValueError, "%U(): lists nested deeper than %d", c->f->name, DEEP), false;
+  if (!tuple && (x = hold(c, PyList_AsTuple(x))) == NULL) return false; /* others may change the list meanwhile */
+  Py_ssize_t n = PyTuple_Size(x);
+  GDList *list = reserve(c, sizeof *list + (size_t)n * (sizeof *list->values + sizeof *list->flags + sizeof *list->codes));
+  if (list == NULL) return false;
+  TVMValue *values = (TVMValue *)(list + 1);
+  *list = (GDList){n, values, (int32_t *)((uint64_t *)(values + n) + n), (uint64_t *)(values + n)};
+  value->v_handle = list;
+  for (Py_ssize_t i = 0; i < n; i++)
+    if (!gather(c, PyTuple_GetItem(x, i), name, writes, depth + 1, list, i, NULL)) return false;
+  return true;
+}
+
+static bool gather_int(call *c, PyObject *x, PyObject *name, TVMValue *value) {
+  int overflow;
+  value->v_int64 = PyLong_AsLongLongAndOverflow(x, &overflow);
+  if (overflow == 0) return true;
+  return PyErr_Format(PyExc_OverflowError, "%U(): argument '%U': the int does not fit into 64 bits", c->f->name, name == NULL ? c->f->name : name), false;
+}
+
+/* Texts, which may hold NUL, and bytes lie where Python keeps them. */
+static bool gather_bytes(call *c, PyObject *x, bool text, TVMValue *value) {
+  Py_ssize_t n = 0;
+  char *data = NULL;
+  if (text) data = (char *)PyUnicode_AsUTF8AndSize(x, &n);
+  else if (PyBytes_AsStringAndSize(x, &data, &n) != 0) return false;
+  TVMByteArray *bytes = data == NULL ? NULL : reserve(c, sizeof *bytes);
+  if (bytes != NULL) *bytes = (TVMByteArray){data, (size_t)n};
+  value->v_handle = bytes;
+  return bytes != NULL;
+}
+
+/* Packs x into place i of a list. name is the parameter's, NULL for what a callable returned; r is room for a tensor. */
+static bool gather(call *c, PyObject *x, PyObject *name, bool writes, int depth, const GDList *to, int64_t i, record *r) {
+  PyTypeObject *type = Py_TYPE(x);
+  TVMValue *v = &to->values[i];
+  int32_t *code = &to->codes[i];
+  if (gather_tensor(c, x, writes, to, i, r)) return true;
+  if (PyErr_Occurred() != NULL) return gather_by_go(c, x, name, writes, depth, to, i, r);
+  unsigned long flags = PyType_GetFlags(type);
+  to->flags[i] = 0;
+  v->v_int64 = 0;
+  if (x == Py_None) return *code = GD_NULL, true;
+  if (type == &PyBool_Type) return *code = GD_BOOL, v->v_int64 = x == Py_True, true;
+  if (flags & Py_TPFLAGS_LONG_SUBCLASS) return *code = GD_INT, gather_int(c, x, name, v);
+  if (PyType_IsSubtype(type, &PyFloat_Type)) return *code = GD_FLOAT, v->v_float64 = PyFloat_AsDouble(x), true;
+  if (flags & Py_TPFLAGS_UNICODE_SUBCLASS) return *code = GD_TEXT, gather_bytes(c, x, true, v);
+  if (flags & (Py_TPFLAGS_LIST_SUBCLASS | Py_TPFLAGS_TUPLE_SUBCLASS)) return *code = GD_LIST, gather_list(c, x, name, writes, depth, v);
+  if (flags & Py_TPFLAGS_BYTES_SUBCLASS) return *code = GD_BYTES, gather_bytes(c, x, false, v);
+  if (type == gd_dtype_type) return *code = GD_DTYPE, v->v_type = ((gd_label *)x)->value.dtype, true;
+  if (type == gd_device_type) return *code = GD_DEVICE, v->v_device = ((gd_label *)x)->value.device, true;
+  if (gd_plan_of(type) == NULL && !(flags & Py_TPFLAGS_TYPE_SUBCLASS) && PyCallable_Check(x)) return *code = GD_CALLABLE, v->v_handle = x, true;
+  return gather_by_go(c, x, name, writes, depth, to, i, r);
+}
+
+/* like=: an array type, or an array. What Go must convert to is tried once, before the call. */
+static bool take_like(call *c, PyObject *like) {
+  bool is_type = PyType_GetFlags(Py_TYPE(like)) & Py_TPFLAGS_TYPE_SUBCLASS;
+  PyTypeObject *type = is_type ? (PyTypeObject *)like : Py_TYPE(like);
+  if (like == Py_None) return true;
+  if (type != gd_tensor_type && !gd_numpy_is_type(type) && gd_plan_of(type) == NULL) {
+    PyObject *tried = gd_enter(GD_OP_function_like, (PyObject *)c->f, &like, 1, NULL);
+    if (tried == NULL) return false;
+    Py_DecRef(tried);
+  }
+  choose(c, (PyObject *)type, gd_plan_of(type));
+  return true;
+}
+
+/* Gives each parameter its argument, as Python does. */
+static bool bind(call *c, PyObject **objects, PyObject *const *args, Py_ssize_t n, PyObject *kwnames) {
+  const gd_function *f = c->f;
+  if (n > f->count)
+    return PyErr_Format(PyExc_TypeError, "%U() takes %d positional argument%s but %zd %s given", f->name, f->count,
+                        f->count == 1 ? "" : "s", n, n == 1 ? "was" : "were"), false;
+  for (Py_ssize_t i = 0; i < f->count; i++) objects[i] = i < n ? args[i] : NULL;
+  PyObject *like = Py_None;
+  for (Py_ssize_t k = 0; kwnames != NULL && k < PyTuple_Size(kwnames); k++) {
+    PyObject *name = PyTuple_GetItem(kwnames, k), *x = args[n + k];
+    int i = 0;
+    while (i < f->count && PyTuple_GetItem(f->names, i) != name) i++;
+    if (i == f->count) /* not the same object: perhaps the same name */
+      for (i = 0; i < f->count && PyUnicode_Compare(PyTuple_GetItem(f->names, i), name) != 0; i++) {}
+    if (i == f->count && f->outputs != 0 && PyUnicode_CompareWithASCIIString(name, "like") == 0) like = x;
+    else if (i == f->count && f->outputs != 0 && PyUnicode_CompareWithASCIIString(name, "out") == 0) c->out = x == Py_None ? NULL : x;
+    else if (i == f->count) return PyErr_Format(PyExc_TypeError, "%U() got an unexpected keyword argument '%U'", f->name, name), false;
+    else if (objects[i] != NULL) return PyErr_Format(PyExc_TypeError, "%U() got multiple values for argument '%U'", f->name, name), false;
+    else objects[i] = x;
+  }
+  c->objects = objects;
+  return take_like(c, like);
+}
+
+static bool gather_all(call *c, const GDList *to, record *records) {
+  const gd_function *f = c->f;
+  for (int i = 0; i < f->count; i++) {
+    to->codes[i] = GD_DEFAULT;
+    to->values[i].v_int64 = to->flags[i] = 0;
+    bool writes = i >= 64 || f->writes >> i & 1;
+    if (c->objects[i] != NULL && !gather(c, c->objects[i], PyTuple_GetItem(f->names, i), writes, 0, to, i, i < FEW ? &records[i] : NULL))
+      return false;
+  }
+  return true;
+}
+
+/* ---- out= ---- */
+
+static void keep_offer(DLManagedTensorVersioned *m) { (void)m; }
+
+/* out=: Go looks whether it will do, and whether the memory of the one output may be offered: if not, it is filled at the
+   end. */
+static bool take_out(call *c, const GDList *args) {
+  TVMValue value;
+  int32_t code;
+  uint64_t flags;
+  GDList out = {1, &value, &code, &flags};
+  PyObject *name = hold(c, PyUnicode_InternFromString("out"));
+  if (PyType_GetFlags(Py_TYPE(c->out)) & Py_TPFLAGS_LIST_SUBCLASS && (c->out = hold(c, PyList_AsTuple(c->out))) == NULL) return false;
+  if (name == NULL || !gather(c, c->out, name, true, 0, &out, 0, NULL)) return false;
+  PyObject *where[] = {hold(c, PyLong_FromVoidPtr((void *)args)), hold(c, PyLong_FromVoidPtr(&out)), hold(c, PyLong_FromLong(c->f->outputs))};
+  PyObject *offered = where[0] && where[1] && where[2] ? gd_enter(GD_OP_function_out, (PyObject *)c->f, where, 3, NULL) : NULL;
+  if (offered == NULL) return false;
+  if (offered == Py_True)
+    c->offer.m = (DLManagedTensorVersioned){{DLPACK_MAJOR, DLPACK_MINOR}, NULL, keep_offer, flags & DLPACK_SUBBYTE_PADDED, *(DLTensor *)value.v_handle};
+  Py_DecRef(offered);
+  return true;
+}
+
+static bool takes(offer *o, const DLTensor *want) {
+  const DLTensor *t = &o->m.dl_tensor;
+  return o->m.deleter != NULL && t->ndim == want->ndim && memcmp(&t->dtype, &want->dtype, sizeof t->dtype) == 0 &&
+         memcmp(&t->device, &want->device, sizeof t->device) == 0 &&
+         (t->ndim == 0 || memcmp(t->shape, want->shape, (size_t)t->ndim * sizeof *t->shape) == 0) && !atomic_exchange(&o->taken, true);
+}
+
+/* Where out= wants the next output, borrowed; NULL if nowhere. */
+static PyObject *wanted(call *c) {
+  if (c->out == NULL || c->given >= c->f->outputs) return NULL;
+  int i = c->given++;
+  return PyType_GetFlags(Py_TYPE(c->out)) & Py_TPFLAGS_TUPLE_SUBCLASS ? PyTuple_GetItem(c->out, i) : c->out;
+}
+
+/* ---- what the library may ask for meanwhile ---- */
+
+static void host_fail(GDContext *host, const char *kind, const char *message, size_t n) {
+  static GD_OWN pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+  call *c = (call *)host;
+  size_t before = strlen(kind = kind == NULL ? "" : kind) + 1;
+  char *text = malloc(before + (n = message == NULL ? 0 : n));
+  if (text == NULL) return;
+  memcpy(text, kind, before);
+  if (n > 0) memcpy(text + before, message, n);
+  pthread_mutex_lock(&lock); /* allocations may fail on several threads */
+  char *old = c->failure;
+  c->failure = text;
+  c->message_size = n;
+  pthread_mutex_unlock(&lock);
+  free(old);
+}
+
+static void allocation_failed(void *host, const char *kind, const char *message) {
+  host_fail(host, kind, message, message == NULL ? 0 : strlen(message));
+}
+
+static int host_allocate(GDContext *host, DLTensor *prototype, DLManagedTensorVersioned **out) {
+  call *c = (call *)host;
+  const DLPackExchangeAPI *api = c->plan.road == GD_BY_TABLE && c->plan.api->managed_tensor_allocator != NULL ? c->plan.api : &gd_exchange_api;
+  if (takes(&c->offer, prototype)) return *out = &c->offer.m, 0;
+  *out = NULL;
+  int rc = api->managed_tensor_allocator(prototype, out, host, allocation_failed);
+  if (rc == 0 && *out != NULL) return 0;
+  if (c->failure == NULL) allocation_failed(host, "MemoryError", "the caller's framework has no memory for an output");
+  return -1;
+}
+
+/* The GIL comes and goes by the thread that called: others have no signals to see. */
+static int host_poll(GDContext *host) {
+  call *c = (call *)host;
+  if (gd_is_finalizing()) return 1;
+  if (c->thread != NULL) PyEval_RestoreThread(c->thread);
+  c->stopped = c->stopped || PyErr_CheckSignals() != 0;
+  if (c->stopped) keep_exception(c);
+  if (c->thread != NULL) c->thread = PyEval_SaveThread();
+  return c->stopped;
+}
+
+static PyObject *wrap(call *c, TVMValue *v, int code, bool top);
+static void drop(TVMValue v, int code);
+
+static int host_invoke(GDContext *host, void *callable, TVMValue *args, int *codes, int n, TVMValue *ret, int *ret_code) {
+  call *c = (call *)host;
+  uint64_t flags;
+  GDList to = {1, ret, ret_code, &flags};
+  if (gd_is_finalizing()) return -1;
+  PyGILState_STATE gil = PyGILState_Ensure();
+  PyObject *tuple = PyTuple_New(n);
+  bool done = tuple != NULL;
+  for (int i = 0; done && i < n; i++) {
+    PyObject *x = wrap(c, &args[i], codes[i], false);
+    done = x != NULL && PyTuple_SetItem(tuple, i, x) == 0;
+  }
+  PyObject *result = done ? hold(c, PyObject_Call(callable, tuple, NULL)) : NULL;
+  done = result != NULL && gather(c, result, NULL, false, 0, &to, 0, NULL);
+  if (!done) keep_exception(c);
+  if (tuple != NULL) Py_DecRef(tuple);
+  for (int i = 0; i < n; i++) drop(args[i], codes[i]);
+  PyGILState_Release(gil);
+  return done ? 0 : -1;
+}
+
+/* ---- results ---- */
+
+static PyObject *odd(const call *c, const char *what) {
+  return PyErr_Format(PyExc_RuntimeError, "%U(): its library returned %s", c->f->name, what);
+}
+
+/* The tensor t as an object of the caller's framework; takes t. */
+static PyObject *convert(call *c, PyObject *t) {
+  PyObject *made = t;
+  PyObject *args[] = {t, c->like};
+  if (t == NULL || c->like == (PyObject *)gd_tensor_type) return t;
+  if (c->plan.road == GD_BY_NUMPY || gd_numpy_is_type((PyTypeObject *)c->like)) made = gd_numpy_make((gd_tensor *)t);
+  if (made == t || (made == NULL && PyErr_Occurred() == NULL)) made = gd_enter(GD_OP_function_convert, (PyObject *)c->f, args, 2, NULL);
+  Py_DecRef(t);
+  return made;
+}
+
+/* Fills the tensor wanted by out= with x, and is that tensor then; takes x. */
+static PyObject *fill(call *c, PyObject *out, PyObject *x) {
+  PyObject *args[] = {out, x};
+  if (out == NULL || x == NULL || x == out) return x;
+  PyObject *done = gd_enter(GD_OP_function_fill, (PyObject *)c->f, args, 2, NULL);
+  Py_DecRef(x);
+  if (done == NULL) return NULL;
+  Py_DecRef(done);
+  return Py_IncRef(out), out;
+}
+
+/* An output. What its own framework allocated goes back there at once, if nothing forbids it (R61). */
+static PyObject *wrap_managed(call *c, TVMValue *v, PyObject *out) {
+  DLManagedTensorVersioned *m = v->v_handle;
+  void *made = NULL;
+  if (m == NULL) return odd(c, "no tensor");
+  if (m == &c->offer.m) return v->v_handle = NULL, Py_IncRef(c->out), c->out;
+  bool plain = m->version.major == DLPACK_MAJOR && m->flags == 0 && gd_is_plain(&m->dl_tensor);
+  if (plain && out == NULL && c->plan.road == GD_BY_TABLE) {
+    if (c->plan.api->managed_tensor_to_py_object_no_sync(m, &made) == 0 && made != NULL) return v->v_handle = NULL, made;
+    PyErr_Clear(); /* Go knows why, or another road */
+  }
+  if (gd_exchange_api.managed_tensor_to_py_object_no_sync(m, &made) != 0) return NULL;
+  v->v_handle = NULL;
+  return out != NULL ? made : convert(c, made);
+}
+
+static PyObject *wrap_list(call *c, const GDList *l, int code, bool top) {
+  if (l == NULL || l->n < 0 || (l->n > 0 && (l->values == NULL || l->codes == NULL))) return odd(c, "a list that is not valid");
+  PyObject *made = code == GD_LIST ? PyList_New(l->n) : PyTuple_New(l->n);
+  for (int64_t i = 0; made != NULL && i < l->n; i++) {
+    PyObject *x = wrap(c, &l->values[i], l->codes[i], top && code == GD_TUPLE);
+    if (x != NULL && (code == GD_LIST ? PyList_SetItem(made, i, x) : PyTuple_SetItem(made, i, x)) == 0) continue;
+    Py_DecRef(made);
+    return NULL;
+  }
+  return made;
+}
+
+/* Makes a Python object of a packed value. Of what v owns, only a tensor is taken. At the top, and in a tuple there, are the
+   outputs that out= wants somewhere. */
+static PyObject *wrap(call *c, TVMValue *v, int code, bool top) {
+  const TVMByteArray *b = v->v_handle;
+  PyObject *x, *out = top && (code == GD_MANAGED || code == GD_ARGUMENT) ? wanted(c) : NULL;
+  switch (code) {
+    case GD_NULL: return Py_IncRef(Py_None), Py_None;
+    case GD_INT: return PyLong_FromLongLong(v->v_int64);
+    case GD_FLOAT: return PyFloat_FromDouble(v->v_float64);
+    case GD_BOOL: return PyBool_FromLong(v->v_int64 != 0);
+    case GD_DTYPE: return gd_dtype_object(v->v_type);
+    case GD_DEVICE: return gd_device_object(v->v_device);
+    case GD_TEXT: return b == NULL ? odd(c, "no text") : PyUnicode_FromStringAndSize(b->data, (Py_ssize_t)b->size);
+    case GD_BYTES: return b == NULL ? odd(c, "no bytes") : PyBytes_FromStringAndSize(b->data, (Py_ssize_t)b->size);
+    case GD_LIST: case GD_TUPLE: return wrap_list(c, v->v_handle, code, top);
+    case GD_MANAGED: return fill(c, out, wrap_managed(c, v, out));
+    case GD_ARGUMENT:
+      if (v->v_int64 < 0 || v->v_int64 >= c->f->count) return odd(c, "an argument that there is not");
+      x = c->objects[v->v_int64] == NULL ? Py_None : c->objects[v->v_int64];
+      return Py_IncRef(x), fill(c, out, x);
+    default: return PyErr_Format(PyExc_RuntimeError, "%U(): its library returned a value of code %d", c->f->name, code);
+  }
+}
+
+/* Gives back what a result owns, but for the tensors that were taken. */
+static void drop(TVMValue v, int code) {
+  if (code == GD_MANAGED) gd_managed_delete(v.v_handle, NULL);
+  const GDList *l = v.v_handle;
+  bool list = (code == GD_LIST || code == GD_TUPLE) && l != NULL;
+  for (int64_t i = 0; list && i < l->n && l->values != NULL && l->codes != NULL; i++) drop(l->values[i], l->codes[i]);
+  if (list || code == GD_TEXT || code == GD_BYTES) free(v.v_handle);
+}
+
+/* ---- the call ---- */
+
+/* The exception of a call that failed: one that Python itself raised goes first, then what fail() was told. */
+static PyObject *refuse(call *c) {
+  PyObject *class = PyExc_RuntimeError;
+  if (c->class != NULL) {
+    PyErr_Restore(c->class, c->value, c->trace);
+    c->class = c->value = c->trace = NULL;
+    return NULL;
+  }
+  if (c->failure == NULL) return PyErr_Format(class, "%U() failed, and did not say why", c->f->name);
+  PyObject *named = PyDict_GetItemString(PyEval_GetBuiltins(), c->failure);
+  bool exception = named != NULL && PyType_GetFlags(Py_TYPE(named)) & Py_TPFLAGS_TYPE_SUBCLASS &&
+                   PyType_IsSubtype((PyTypeObject *)named, (PyTypeObject *)PyExc_Exception);
+  PyObject *text = PyUnicode_DecodeUTF8(c->failure + strlen(c->failure) + 1, (Py_ssize_t)c->message_size, "replace");
+  if (text == NULL) return NULL;
+  PyErr_SetObject(exception ? named : class, text);
+  Py_DecRef(text);
+  return NULL;
+}
+
+static PyObject *enter(call *c, const GDLibrary *library, const GDList *args) {
+  TVMValue result = {0};
+  int code = GD_NULL;
+  c->host = (GDContext){sizeof c->host, c->f->index, args->flags, host_allocate, host_poll, host_invoke, host_fail};
+  if (!c->f->holds) c->thread = PyEval_SaveThread();
+  int rc = library->call(args->values, args->codes, (int)args->n, &result, &code, &c->host);
+  if (c->thread != NULL) PyEval_RestoreThread(c->thread);
+  c->thread = NULL;
+  if (rc != 0) return refuse(c);
+  PyObject *made = c->stopped ? refuse(c) : wrap(c, &result, code, true);
+  drop(result, code);
+  return made;
+}
+
+/* gd_call is the vectorcall of Function.
+   C because: (b), (d).
+   GIL: held; released while the library runs, unless its declaration says otherwise.
+   Owns: the result is the caller's; on failure NULL with an exception set, and nothing is held.
+   Threads: any with the GIL. */
+PyObject *gd_call(PyObject *self, PyObject *const *args, size_t nargs, PyObject *kwnames) {
+  record records[FEW];
+  TVMValue values[FEW];
+  uint64_t flags[FEW];
+  int32_t codes[FEW];
+  PyObject *objects[FEW], **all = objects, *made = NULL;
+  const gd_function *f = (gd_function *)self;
+  call c = {.f = f, .objects = args};
+  GDList list = {f->count, values, codes, flags};
+  Py_ssize_t n = (Py_ssize_t)(nargs & ~GD_VECTORCALL_ARGUMENTS_OFFSET);
+  const GDLibrary *library = gd_library_open(f->library);
+  bool ready = library != NULL;
+  if (ready && f->count > FEW) {
+    list.values = reserve(&c, (size_t)f->count * (sizeof *values + sizeof *flags + sizeof *codes + sizeof *objects));
+    list.flags = (uint64_t *)(list.values + f->count);
+    all = (PyObject **)(list.flags + f->count);
+    list.codes = (int32_t *)(all + f->count);
+    ready = list.values != NULL;
+  }
+  if (ready && (n != f->count || kwnames != NULL)) ready = bind(&c, all, args, n, kwnames);
+  if (ready && gather_all(&c, &list, records) && (c.out == NULL || take_out(&c, &list))) {
+    if (c.like == NULL) c.like = (PyObject *)gd_tensor_type;
+    made = enter(&c, library, &list);
+  }
+  let_go(&c);
+  return made;
+}

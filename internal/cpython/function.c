@@ -1,0 +1,117 @@
+/* godlpack.Function: a function of a library, as Python sees it. Its call is in call.c. */
+#include <stdlib.h>
+
+#include "core.h"
+
+static GD_KEPT PyTypeObject *function_type;
+static GD_KEPT PyObject *str_module, *str_doc;
+
+/* gd_function_make is _function: it makes the Function that the arguments describe, and opens nothing.
+   C because: (b), a function outlives any Go runtime.
+   GIL: held.
+   Owns: the result is the caller's; NULL with an exception set on failure.
+   Threads: any with the GIL. */
+PyObject *gd_function_make(PyObject *module, PyObject *arguments) {
+  PyObject *check, *name, *qualname, *from, *doc, *text, *names;
+  const char *path;
+  unsigned long long writes;
+  int index, outputs, holds;
+  (void)module;
+  if (!PyArg_ParseTuple(arguments, "sOiUUUUUO!Kip:_function", &path, &check, &index, &name, &qualname, &from, &doc, &text,
+                        &PyTuple_Type, &names, &writes, &outputs, &holds))
+    return NULL;
+  for (Py_ssize_t i = 0; i < PyTuple_Size(names); i++)
+    if (Py_TYPE(PyTuple_GetItem(names, i)) != &PyUnicode_Type)
+      return PyErr_SetString(PyExc_TypeError, "_function(): want a tuple of str for the names"), NULL;
+  gd_library *library = gd_library_at(path, check);
+  gd_function *f = library == NULL ? NULL : PyObject_Malloc(sizeof *f);
+  if (f == NULL) return library == NULL ? NULL : PyErr_NoMemory();
+  PyObject_Init((PyObject *)f, function_type);
+  *f = (gd_function){f->ob_base, gd_call, NULL, library, name, qualname, from, doc, text, names, writes, index, (int)PyTuple_Size(names), outputs, holds};
+  PyObject *kept[] = {name, qualname, from, doc, text, names};
+  for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) Py_IncRef(kept[i]);
+  return (PyObject *)f;
+}
+
+static void function_dealloc(PyObject *self) {
+  gd_function *f = (gd_function *)self;
+  PyTypeObject *type = Py_TYPE(self);
+  if (f->weakrefs != NULL) PyObject_ClearWeakRefs(self);
+  PyObject *kept[] = {f->name, f->qualname, f->module, f->doc, f->text, f->names, self};
+  for (size_t i = 0; i + 1 < sizeof kept / sizeof *kept; i++) Py_DecRef(kept[i]);
+  PyObject_Free(self);
+  Py_DecRef((PyObject *)type);
+}
+
+static PyObject *retained(PyObject *x) { return Py_IncRef(x), x; }
+
+/* A type keeps its own module and doc under the names that its objects need. */
+static PyObject *function_getattr(PyObject *self, PyObject *name) {
+  if (PyObject_RichCompareBool(name, str_module, Py_EQ) == 1) return retained(((gd_function *)self)->module);
+  if (PyObject_RichCompareBool(name, str_doc, Py_EQ) == 1) return retained(((gd_function *)self)->doc);
+  return PyObject_GenericGetAttr(self, name);
+}
+
+static PyObject *function_signature(PyObject *self, void *ignored) {
+  (void)ignored;
+  PyObject *python = PyImport_ImportModule("godlpack._library");
+  PyObject *signature = python == NULL ? NULL : PyObject_CallMethod(python, "signature", "O", ((gd_function *)self)->text);
+  if (python != NULL) Py_DecRef(python);
+  return signature;
+}
+
+static PyObject *function_repr(PyObject *self) {
+  const gd_function *f = (gd_function *)self;
+  return PyUnicode_FromFormat("<function %U.%U%U>", f->module, f->qualname, f->text);
+}
+
+/* By reference: as a global name of its module. */
+static PyObject *function_reduce(PyObject *self, PyObject *ignored) {
+  (void)ignored;
+  return retained(((gd_function *)self)->qualname);
+}
+
+#define FIELD(name, kind, field) {name, kind, offsetof(gd_function, field), GD_READONLY, NULL}
+static PyMemberDef function_members[] = {
+    FIELD("__name__", GD_T_OBJECT_EX, name),
+    FIELD("__qualname__", GD_T_OBJECT_EX, qualname),
+    FIELD("__text_signature__", GD_T_OBJECT_EX, text),
+    FIELD("__vectorcalloffset__", GD_T_PYSSIZET, vectorcall),
+    FIELD("__weaklistoffset__", GD_T_PYSSIZET, weakrefs),
+    {0},
+};
+static PyGetSetDef function_getset[] = {
+    {"__signature__", function_signature, NULL, "The parameters, as inspect.signature() shows them.", NULL},
+    {0},
+};
+static PyMethodDef function_methods[] = {{"__reduce__", function_reduce, METH_NOARGS, NULL}, {0}};
+static PyType_Spec function_spec = {
+    "godlpack.Function", sizeof(gd_function), 0,
+    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION | Py_TPFLAGS_IMMUTABLETYPE | GD_TPFLAGS_HAVE_VECTORCALL,
+    (PyType_Slot[]){
+        {Py_tp_doc, GD_DOC_FUNCTION},
+        {Py_tp_dealloc, function_dealloc},
+        {Py_tp_getattro, function_getattr},
+        {Py_tp_repr, function_repr},
+        {Py_tp_call, PyVectorcall_Call},
+        {Py_tp_members, function_members},
+        {Py_tp_getset, function_getset},
+        {Py_tp_methods, function_methods},
+        {0},
+    }};
+
+/* gd_function_exec makes the type, once in the life of the process, and puts it into module.
+   C because: (a).
+   GIL: held.
+   Owns: nothing passes; on failure -1 with an exception set.
+   Threads: the importing one. */
+int gd_function_exec(PyObject *module) {
+  if (function_type == NULL) {
+    if ((str_module = PyUnicode_InternFromString("__module__")) == NULL) return -1;
+    if ((str_doc = PyUnicode_InternFromString("__doc__")) == NULL) return -1;
+    if (gd_library_exec() != 0) return -1;
+    function_type = (PyTypeObject *)PyType_FromModuleAndSpec(module, &function_spec, NULL);
+    if (function_type == NULL) return -1;
+  }
+  return PyModule_AddObjectRef(module, "Function", (PyObject *)function_type);
+}

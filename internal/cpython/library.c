@@ -1,0 +1,142 @@
+/* Libraries of Go functions: opened at their first call, so that a Go runtime starts only where one is needed, and never
+   closed, as a Go runtime cannot be stopped. A forked child opens fresh copies: the runtimes it inherited are dead. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "core.h"
+
+struct gd_library {
+  gd_library *next;
+  const GDLibrary *opened; /* NULL until it is */
+  const GDLibrary *table;  /* the same, once it is checked */
+  PyObject *check; /* a callable that holds the table's declarations against what its functions were made from */
+  bool inherited;  /* it was open in the process that this one was forked from */
+  dev_t device;    /* with the file's number and its age: a rebuilt library is another one */
+  ino_t file;
+  struct timespec changed;
+  char path[];
+};
+
+static GD_KEPT gd_library *libraries;
+static GD_OWN pthread_mutex_t opening = PTHREAD_MUTEX_INITIALIZER;
+
+static void after_fork(void) {
+  pthread_mutex_init(&opening, NULL);
+  for (gd_library *l = libraries; l != NULL; l = l->next) {
+    l->inherited = l->inherited || l->opened != NULL;
+    l->opened = l->table = NULL;
+  }
+}
+
+/* gd_library_exec watches for forks.
+   C because: (b).
+   GIL: held.
+   Owns: nothing passes; on failure -1 with an exception set.
+   Threads: the importing one, once. */
+int gd_library_exec(void) {
+  return pthread_atfork(NULL, NULL, after_fork) == 0 ? 0 : (PyErr_NoMemory(), -1);
+}
+
+/* gd_library_at is the library in the file at path, opened or not.
+   C because: (b), its functions outlive any Go runtime.
+   GIL: held.
+   Owns: keeps a reference to check; the result lives for ever; NULL with an exception set on failure.
+   Threads: any with the GIL. */
+gd_library *gd_library_at(const char *path, PyObject *check) {
+  struct stat s;
+  if (stat(path, &s) != 0) return PyErr_SetFromErrnoWithFilename(PyExc_OSError, path), NULL;
+  gd_library *l = libraries;
+  while (l != NULL && !(strcmp(l->path, path) == 0 && l->device == s.st_dev && l->file == s.st_ino &&
+                        memcmp(&l->changed, &s.st_mtim, sizeof s.st_mtim) == 0))
+    l = l->next;
+  if (l == NULL) {
+    if ((l = malloc(sizeof *l + strlen(path) + 1)) == NULL) return PyErr_NoMemory(), NULL;
+    *l = (gd_library){.next = libraries, .device = s.st_dev, .file = s.st_ino, .changed = s.st_mtim};
+    strcpy(l->path, path);
+    libraries = l;
+  }
+  PyObject *old = l->check;
+  Py_IncRef(l->check = check);
+  if (old != NULL) Py_DecRef(old);
+  return l;
+}
+
+/* Opens the file, and waits until its Go runs; NULL with the reason in why. No GIL: both take milliseconds. */
+static const GDLibrary *open_file(const gd_library *l, char *why, size_t n) {
+  void *handle = NULL;
+  why[0] = 0;
+  if (!l->inherited) handle = dlopen(l->path, RTLD_NOW | RTLD_LOCAL);
+  else handle = gd_open_copy(l->path, why, n);
+  const GDLibrary *(*get)(void) = handle == NULL ? NULL : (const GDLibrary *(*)(void))dlsym(handle, "godlpack_library");
+  const GDLibrary *table = get == NULL ? NULL : get();
+  const char *reason = get == NULL ? dlerror() : "godlpack_library() gave no table";
+  if (table == NULL && why[0] == 0) PyOS_snprintf(why, n, "%s", reason == NULL ? "it does not open" : reason);
+  return table;
+}
+
+static const char *table_fault(const GDLibrary *t, char *text, size_t n) {
+  if (t->version != GODLPACK_LIBRARY_VERSION)
+    PyOS_snprintf(text, n, "its table has version %u, this godlpack knows version %d: build it again with this one", t->version, GODLPACK_LIBRARY_VERSION);
+  else if (t->size < sizeof *t || t->count < 0 || (t->count > 0 && t->functions == NULL) || t->call == NULL)
+    PyOS_snprintf(text, n, "its table of %u bytes is not complete", t->size);
+  else
+    return NULL;
+  return text;
+}
+
+/* What a table says of its functions: a list of pairs (name, declaration). */
+static PyObject *declarations_of(const GDLibrary *t) {
+  PyObject *list = PyList_New(0);
+  for (int64_t i = 0; list != NULL && i < t->count; i++) {
+    const GDFunction *f = &t->functions[i];
+    PyObject *pair = f->name == NULL ? NULL : Py_BuildValue("(ss)", f->name, f->declaration == NULL ? "" : f->declaration);
+    if (f->name == NULL) PyErr_Format(PyExc_RuntimeError, "function %d of the library has no name", (int)i);
+    bool done = pair != NULL && PyList_Append(list, pair) == 0;
+    if (pair != NULL) Py_DecRef(pair);
+    if (!done) Py_DecRef(list), list = NULL;
+  }
+  return list;
+}
+
+/* gd_library_open is the table of a library, which it opens if need be, with its check.
+   C because: (c).
+   GIL: held; released while the library opens.
+   Owns: the table lives for ever; NULL with an exception set on failure: ImportError if the file is no library of ours,
+     RuntimeError if it is not the one that its functions were made from.
+   Threads: any with the GIL; the first opens, others wait. */
+const GDLibrary *gd_library_open(gd_library *l) {
+  if (l->table != NULL) return l->table;
+  char why[512];
+  PyThreadState *thread = PyEval_SaveThread();
+  pthread_mutex_lock(&opening);
+  const GDLibrary *table = l->opened != NULL ? l->opened : open_file(l, why, sizeof why);
+  const char *fault = table == NULL ? why : table_fault(table, why, sizeof why);
+  l->opened = table;
+  pthread_mutex_unlock(&opening);
+  PyEval_RestoreThread(thread);
+  if (fault != NULL) return PyErr_Format(PyExc_ImportError, "godlpack: %s cannot be used: %s", l->path, fault), NULL;
+  PyObject *declarations = declarations_of(table);
+  PyObject *checked = declarations == NULL ? NULL : PyObject_CallFunctionObjArgs(l->check, declarations, NULL);
+  if (declarations != NULL) Py_DecRef(declarations);
+  if (checked == NULL) return NULL;
+  Py_DecRef(checked);
+  return l->table = table;
+}
+
+/* gd_declarations is _declarations: what the library at a path says of its functions. Opens it.
+   C because: (b).
+   GIL: held; released while the library opens.
+   Owns: the result is the caller's; NULL with an exception set on failure.
+   Threads: any with the GIL. */
+PyObject *gd_declarations(PyObject *module, PyObject *arguments) {
+  const char *path;
+  PyObject *check;
+  (void)module;
+  gd_library *l = PyArg_ParseTuple(arguments, "sO:_declarations", &path, &check) ? gd_library_at(path, check) : NULL;
+  const GDLibrary *table = l == NULL ? NULL : gd_library_open(l);
+  return table == NULL ? NULL : declarations_of(table);
+}

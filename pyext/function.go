@@ -1,0 +1,254 @@
+package pyext
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unsafe"
+
+	"godlpack/dlpack"
+	"godlpack/exchange"
+	"godlpack/internal/cpython"
+	"godlpack/packed"
+	"godlpack/tensor"
+)
+
+func init() {
+	cpython.Handle(cpython.OpFunctionArgument, func(c *cpython.Call) (cpython.Object, error) {
+		writes, err := c.Arg(2).Truth()
+		if err != nil {
+			return cpython.Object{}, err
+		}
+		o, err := ordinary(c.Arg(0), writes)
+		return o, argumentOf(c, c.Arg(1), err)
+	})
+	cpython.Handle(cpython.OpFunctionLike, tryLike)
+	cpython.Handle(cpython.OpFunctionOut, func(c *cpython.Call) (cpython.Object, error) {
+		args, outs := listAt(c.Arg(0)), listAt(c.Arg(1))
+		want, _, err := c.Arg(2).Int64()
+		if err != nil {
+			return cpython.Object{}, err
+		}
+		if cell := outs.At(0); cell.Code == packed.CodeList {
+			if outs, err = cell.List(); err != nil {
+				return cpython.Object{}, err
+			}
+		}
+		may, err := mayOffer(args, outs, int(want))
+		if err != nil {
+			return cpython.Object{}, dlpack.Wrap(err, callee(c)+"(): argument 'out'")
+		}
+		return cpython.Bool(may), nil
+	})
+	cpython.Handle(cpython.OpFunctionConvert, func(c *cpython.Call) (cpython.Object, error) {
+		t, _ := cpython.TensorOf(c.Arg(0))
+		if !exchange.CanMake(c.Arg(1)) { // a producer that takes no tensors back
+			return c.Arg(0).Retain(), nil
+		}
+		return exchange.Convert(t, c.Arg(1))
+	})
+	cpython.Handle(cpython.OpFunctionFill, func(c *cpython.Call) (cpython.Object, error) {
+		if err := fill(c.Arg(0), c.Arg(1)); err != nil {
+			return cpython.Object{}, dlpack.Wrap(err, callee(c)+"(): argument 'out'")
+		}
+		return cpython.None(), nil
+	})
+}
+
+// callee is the name of the function whose call needs help.
+func callee(c *cpython.Call) string {
+	name := c.Self.Find("__name__")
+	defer name.Release()
+	return name.Str()
+}
+
+// argumentOf says which argument an error is about; one without a name is what a callable returned.
+func argumentOf(c *cpython.Call, name cpython.Object, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case name.IsNone():
+		return dlpack.Wrap(err, callee(c)+"(): what a callable returned")
+	}
+	return dlpack.Wrap(err, callee(c)+"(): argument '"+name.Str()+"'")
+}
+
+// ordinary makes of an argument something that the lane knows what to do with: a Tensor that lives as long as the call, a
+// number, a DType or a Device. A class that names no dtype stays what it is: the lane takes it for a callable.
+func ordinary(x cpython.Object, writes bool) (cpython.Object, error) {
+	if d, ok, err := exchange.DTypeOf(x); err != nil {
+		return cpython.Object{}, err
+	} else if ok {
+		return cpython.TensorDType(d)
+	}
+	if x.IsType() {
+		return x.Retain(), nil
+	}
+	if x.Type().Name() == "torch.device" {
+		d, _, err := deviceOf(x)
+		if err != nil {
+			return cpython.Object{}, err
+		}
+		return cpython.TensorDevice(d)
+	}
+	if o, err := plainNumber(x); o.Exists() || err != nil {
+		return o, err
+	}
+	return lend(x, exchange.Request{Reads: !writes, Writes: writes})
+}
+
+// plainNumber makes a Python number of an object that stands for one: a scalar of NumPy, a fraction; the zero Object for others.
+func plainNumber(x cpython.Object) (cpython.Object, error) {
+	scalar := cpython.Imported("numpy").FindIn("generic")
+	defer scalar.Release()
+	if scalar.Exists() && x.IsInstance(scalar) {
+		item, err := x.CallMethod("item", nil)
+		if err != nil || item.IsInt() || item.IsFloat() {
+			return item, err
+		}
+		item.Release()
+		return cpython.Object{}, dlpack.Errorf(dlpack.KindType, "want a tensor, or a number that fits into 64 bits, got %s", x.Type().Name())
+	}
+	if exports(x) {
+		return cpython.Object{}, nil
+	}
+	if x.IsIndex() {
+		return x.Index()
+	}
+	method := x.Type().Find("__float__")
+	defer method.Release()
+	if !method.Exists() {
+		return cpython.Object{}, nil
+	}
+	v, err := x.Float64()
+	if err != nil {
+		return cpython.Object{}, err
+	}
+	return cpython.Float(v), nil
+}
+
+// exports reports whether an object exports its memory by DLPack.
+func exports(x cpython.Object) bool {
+	method := x.Type().Find("__dlpack__")
+	defer method.Release()
+	return method.Exists() || x.IsCapsule() || exchange.Find(x.Type()).Exists()
+}
+
+// lend makes a Tensor over the memory of an object, for a call.
+func lend(x cpython.Object, r exchange.Request) (cpython.Object, error) {
+	described := x.Type().Find("__array_interface__")
+	defer described.Release()
+	switch {
+	case exports(x):
+		return exchange.Import(x, r)
+	case x.HasBuffer():
+		return fromBuffer(x)
+	case described.Exists():
+		return fromInterface(x)
+	}
+	return cpython.Object{}, dlpack.Errorf(dlpack.KindType, "want a tensor, a number, a str, bytes, a list, a callable or None, got %s", x.Type().Name())
+}
+
+// tryLike makes a small tensor of the kind that like= asks for, so that the error comes before the work, and the lane knows
+// the way.
+func tryLike(c *cpython.Call) (cpython.Object, error) {
+	like := c.Arg(0)
+	typ := like
+	if !like.IsType() {
+		typ = like.Type()
+	}
+	if !exchange.CanMake(typ) {
+		return cpython.Object{}, dlpack.Errorf(dlpack.KindType, "%s(): argument 'like': want an array type or an array, got %s", callee(c), like.Repr())
+	}
+	o, err := cpython.NewTensor(dlpack.Float32, []int64{1}, false, true)
+	if err != nil {
+		return o, err
+	}
+	defer o.Release()
+	t, _ := cpython.TensorOf(o)
+	made, err := exchange.Convert(t, typ)
+	if err != nil {
+		return made, dlpack.Wrap(err, callee(c)+"(): argument 'like'")
+	}
+	return made, nil
+}
+
+// listAt sees the packed values at an address.
+func listAt(address cpython.Object) packed.Args {
+	l := (*packed.List)(address.Pointer())
+	return packed.View(unsafe.Pointer(l.Values), unsafe.Pointer(l.Codes), unsafe.Pointer(l.Flags), int(l.N))
+}
+
+// mayOffer checks what out= names, and reports whether the function may write its output there at once: there is only one,
+// it lies as a new one would, and no argument has a part in its memory.
+func mayOffer(args, outs packed.Args, want int) (bool, error) {
+	if want < 0 {
+		return false, dlpack.Errorf(dlpack.KindType, "the function returns a list of tensors, which goes into new memory only")
+	}
+	if outs.Len() != want {
+		return false, dlpack.Errorf(dlpack.KindValue, "want %d tensors, got %d", want, outs.Len())
+	}
+	for i := range want {
+		if outs.Codes[i] != packed.CodeTensor {
+			return false, dlpack.Errorf(dlpack.KindType, "want a tensor, got %s", outs.Codes[i])
+		}
+		if outs.FlagsAt(i).Has(dlpack.ReadOnly) {
+			return false, dlpack.Errorf(dlpack.KindBuffer, "the tensor is read-only")
+		}
+	}
+	if want != 1 {
+		return false, nil
+	}
+	t, err := outs.At(0).Tensor()
+	if err != nil {
+		return false, err
+	}
+	return dlpack.IsContiguous(t.Dims(), t.Steps(), 'C') && !meets(args, t), nil
+}
+
+// meets reports whether an argument, or one in a list, has a part in t's memory.
+func meets(args packed.Args, t *dlpack.Tensor) bool {
+	for i := range args.Len() {
+		switch cell := args.At(i); cell.Code {
+		case packed.CodeTensor:
+			if x, err := cell.Tensor(); err == nil && dlpack.Overlap(x, t) {
+				return true
+			}
+		case packed.CodeList:
+			if list, err := cell.List(); err == nil && meets(list, t) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// fill copies the elements of one tensor into another of the same dtype and shape.
+func fill(out, from cpython.Object) error {
+	to, err := lend(out, exchange.Request{Writes: true})
+	if err != nil {
+		return err
+	}
+	defer to.Release()
+	x, err := lend(from, exchange.Request{Reads: true})
+	if err != nil {
+		return err
+	}
+	defer x.Release()
+	dst, _ := cpython.TensorOf(to)
+	src, _ := cpython.TensorOf(x)
+	d, s := dst.Record(), src.Record()
+	switch {
+	case d.DType != s.DType || dst.Padded() != src.Padded() || !slices.Equal(d.Dims(), s.Dims()):
+		return dlpack.Errorf(dlpack.KindValue, "want %s, got %s", describeTensor(s), describeTensor(d))
+	case d.Device != s.Device:
+		return dlpack.Errorf(dlpack.KindBuffer, "want %s, got %s", describeTensor(s), describeTensor(d))
+	}
+	cpython.Unlocked(src.Bytes(), func() { err = tensor.Copy(d, s, dst.Padded()) })
+	return err
+}
+
+func describeTensor(t *dlpack.Tensor) string {
+	dims := strings.ReplaceAll(fmt.Sprint(t.Dims()), " ", ", ")
+	return fmt.Sprintf("%s%s on %s", t.DType, dims, t.Device)
+}

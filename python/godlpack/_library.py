@@ -1,0 +1,137 @@
+"""Libraries of Go functions as Python modules. What a library offers is read from its sidecar, without opening it."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from ._core import Function, _declarations, _function
+
+SIDECAR_VERSION = 1
+
+
+def load_module(path: str | os.PathLike[str], *, package: str | None = None) -> ModuleType:
+    """The functions of a library that was built of Go code, as a module.
+
+    path: the library, a shared object that exports godlpack_library(). Where a sidecar of the same name that ends in
+    .json lies beside it, the library itself is opened at the first call only; until then no Go runs for it. package: the
+    name of the module that the functions say they are from, and by which they are pickled; the library's own if None.
+
+    Raises OSError if there is no such file, ImportError if it is no library of godlpack or of another version,
+    ValueError for a sidecar that is none. A call raises RuntimeError if the library is not the one that its sidecar
+    describes. A library that was opened stays open for the life of the process.
+    """
+    library = Path(os.path.abspath(os.fspath(path)))  # noqa: PTH100  # resolve() would follow links away from the sidecar
+    sidecar = library.with_suffix(".json")
+    declared = read_sidecar(sidecar) if sidecar.exists() else read_library(library)
+    name = package or library.name.partition(".")[0].removeprefix("_")
+    module = ModuleType(name, f"Functions of {library.name}.")
+    check = checker(library, declared)
+    for index, declaration in enumerate(declared):
+        function = make(library, index, declaration, name, check)
+        setattr(module, function.__name__, function)
+    vars(module).update(__file__=str(library), __all__=[declaration["name"] for declaration in declared])
+    return module
+
+
+def read_sidecar(sidecar: Path) -> list[dict[str, Any]]:
+    try:
+        content = json.loads(sidecar.read_text(encoding="utf-8"))
+        version, functions = content["version"], content["functions"]
+    except (ValueError, KeyError, TypeError) as error:
+        raise ValueError(f"{sidecar} does not describe a library: {error!r}") from error
+    if version != SIDECAR_VERSION:
+        raise ImportError(
+            f"{sidecar} has version {version}, this godlpack knows version {SIDECAR_VERSION}: build it again"
+        )
+    return list(functions)
+
+
+def read_library(library: Path) -> list[dict[str, Any]]:
+    """Opens the library: nothing else says what is in it."""
+    return [json.loads(declaration) for _, declaration in _declarations(str(library), lambda _declared: None)]
+
+
+def checker(library: Path, declared: list[dict[str, Any]]) -> Callable[[list[tuple[str, str]]], None]:
+    """What is called with a library's own declarations once it is open."""
+    known = [essence(declaration) for declaration in declared]
+
+    def check(found: list[tuple[str, str]]) -> None:
+        if [essence(json.loads(declaration)) for _, declaration in found] != known:
+            names = ", ".join(name for name, _ in found)
+            raise RuntimeError(
+                f"{library} is not the library that {library.stem}.json describes (it has {names}): build both again"
+            )
+
+    return check
+
+
+def essence(declaration: dict[str, Any]) -> tuple[Any, ...]:
+    """What a Function was made from."""
+    return (declaration["name"], parameters(declaration), outputs(declaration), bool(declaration.get("hold_gil")))
+
+
+def parameters(declaration: dict[str, Any]) -> list[tuple[str, bool]]:
+    """Each parameter's name, and whether tensors passed for it are written."""
+    return [
+        (p["name"], bool(p.get("mutable") or (p.get("elem") or {}).get("mutable"))) for p in declaration["params"] or ()
+    ]
+
+
+def outputs(declaration: dict[str, Any]) -> int:
+    """How many tensors a function returns; -1 if a list of them, so that it takes like=, but not out=."""
+    results = declaration["results"] or ()  # Go writes null for none
+    if any(result["kind"] == "list" and result["elem"]["kind"] == "tensor" for result in results):
+        return -1
+    return sum(result["kind"] == "tensor" for result in results)
+
+
+def make(library: Path, index: int, declaration: dict[str, Any], module: str, check: Callable[..., None]) -> Function:
+    params = parameters(declaration)
+    writes = sum(mutable << i for i, (_, mutable) in enumerate(params))
+    text = declaration.get("signature") or written(declaration)
+    name = declaration["name"]
+    return _function(
+        str(library),
+        check,
+        index,
+        name,
+        name,
+        module,
+        declaration.get("docstring") or declaration.get("doc") or "",
+        text,
+        tuple(name for name, _ in params),
+        writes,
+        outputs(declaration),
+        bool(declaration.get("hold_gil")),
+    )
+
+
+def written(declaration: dict[str, Any]) -> str:
+    """The signature, where no sidecar has it."""
+    parts = [f"{p['name']}={p['default']}" if p.get("default") else p["name"] for p in declaration["params"] or ()]
+    return f"({', '.join(parts + ['*', 'like=None', 'out=None'] * bool(outputs(declaration)))})"
+
+
+def signature(text: str) -> inspect.Signature:
+    """Reads a signature as Python writes it, with literals for defaults: "(x, axis=-1, *, like=None)"."""
+    (statement,) = ast.parse(f"def function{text}: ...").body
+    assert isinstance(statement, ast.FunctionDef)
+    a = statement.args
+    defaults = [inspect.Parameter.empty] * (len(a.posonlyargs) + len(a.args) - len(a.defaults))
+    values = iter(defaults + [ast.literal_eval(node) for node in a.defaults])
+    kinds = (
+        (a.posonlyargs, inspect.Parameter.POSITIONAL_ONLY),
+        (a.args, inspect.Parameter.POSITIONAL_OR_KEYWORD),
+    )
+    parts = [inspect.Parameter(p.arg, kind, default=next(values)) for params, kind in kinds for p in params]
+    for p, node in zip(a.kwonlyargs, a.kw_defaults, strict=True):
+        default = inspect.Parameter.empty if node is None else ast.literal_eval(node)
+        parts.append(inspect.Parameter(p.arg, inspect.Parameter.KEYWORD_ONLY, default=default))
+    return inspect.Signature(parts)

@@ -1,0 +1,822 @@
+"""Functions of libraries: what Python passes, what comes back, and what a host must not be harmed by."""
+
+import array
+import copy
+import gc
+import inspect
+import json
+import pickle
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import weakref
+from collections import namedtuple
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+import godlpack as gd
+
+HERE = Path(__file__).parent
+HEADERS = HERE.parent / "internal" / "cpython"
+CC = shutil.which("cc")
+
+pytestmark = [
+    pytest.mark.skipif(CC is None, reason="needs a C compiler, cc"),
+    pytest.mark.skipif(not HEADERS.joinpath("packed.h").exists(), reason="needs the sources of godlpack"),
+]
+
+
+def compile_library(path, *options):
+    command = [CC, "-O1", "-Wall", "-Werror", "-shared", "-fPIC", "-fvisibility=hidden", f"-I{HEADERS}", *options]
+    subprocess.run([*command, str(HERE / "functions.c"), "-o", str(path)], check=True)
+    return path
+
+
+@pytest.fixture(scope="session")
+def library(tmp_path_factory):
+    return compile_library(tmp_path_factory.mktemp("functions") / "functions.so")
+
+
+@pytest.fixture(scope="session")
+def f(library):
+    module = gd.load_module(library)
+    sys.modules["functions"] = module  # for pickle, which asks for functions by name
+    yield module
+    del sys.modules["functions"]
+
+
+def count(*objects):
+    return [sys.getrefcount(x) for x in objects]
+
+
+# ---- the object ----
+
+
+def test_function_shows_what_it_is(f):
+    assert f.__all__[:2] == ["nop0", "nop3"]
+    assert (f.tell.__name__, f.tell.__qualname__, f.tell.__module__) == ("tell", "tell", "functions")
+    assert f.tell.__doc__ == "Does tell."
+    assert repr(f.tell) == "<function functions.tell(x, y=1, z=-0.5)>"
+    assert str(inspect.signature(f.tell)) == f.tell.__text_signature__ == "(x, y=1, z=-0.5)"
+    assert str(inspect.signature(f.empty_like)) == "(x, *, like=None, out=None)"
+    assert inspect.signature(f.tell).parameters["z"].default == -0.5
+    assert callable(f.tell)
+    assert isinstance(f.tell, gd.Function)
+    assert gd.Function.__module__ == "godlpack"
+    assert gd.Function.__doc__.startswith("A function of a library")
+    assert weakref.ref(f.tell)() is f.tell
+    with pytest.raises(AttributeError):
+        f.tell.nothing  # noqa: B018
+    with pytest.raises(TypeError):
+        gd.Function()
+
+
+@pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
+def test_function_pickles_by_reference(f, protocol):
+    assert pickle.loads(pickle.dumps(f.tell, protocol)) is f.tell
+    assert copy.deepcopy(f.tell) is copy.copy(f.tell) is f.tell
+
+
+def test_function_lives_without_its_module(library):
+    nop = gd.load_module(library, package="elsewhere").nop0
+    gc.collect()
+    assert nop() is None
+    assert nop.__module__ == "elsewhere"
+
+
+def test_make_function_wants_what_it_is_made_of(library):
+    make = gd._core._function
+    good = [str(library), print, 0, "f", "f", "m", "d", "()", ("x",), 0, 0, False]
+    for place, wrong in ((0, 5), (2, "0"), (3, 5), (8, ["x"]), (8, (5,)), (6, None)):
+        with pytest.raises(TypeError):
+            make(*good[:place], wrong, *good[place + 1 :])
+    with pytest.raises(TypeError):
+        make()
+
+
+# ---- arguments ----
+
+
+class Text(str):
+    __slots__ = ()
+
+
+class Whole(int):
+    pass
+
+
+class Real(float):
+    pass
+
+
+class Data(bytes):
+    pass
+
+
+class Items(list):
+    pass
+
+
+Pair = namedtuple("Pair", "a b")
+
+
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [
+        (None, "null;"),
+        (True, "bool 1;"),
+        (False, "bool 0;"),
+        (0, "int 0;"),
+        (2**63 - 1, f"int {2**63 - 1};"),
+        (-(2**63), f"int {-(2**63)};"),
+        (Whole(7), "int 7;"),
+        (signal.SIGINT, "int 2;"),
+        (0.1, "float 0.10000000000000001;"),
+        (Real(2.5), "float 2.5;"),
+        (float("inf"), "float inf;"),
+        ("", "text 0 ;"),
+        ("aé", "text 3 aé;"),
+        (Text("t"), "text 1 t;"),
+        (b"ab", "bytes 2 ab;"),
+        (Data(b"c"), "bytes 1 c;"),
+        ([], "[]"),
+        ((), "[]"),
+        ([1, [2.0, ("x",)], None], "[int 1;[float 2;[text 1 x;]]null;]"),
+        (Items([1]), "[int 1;]"),
+        (Pair(1, 2), "[int 1;int 2;]"),
+        (list(range(300)), "[" + "".join(f"int {i};" for i in range(300)) + "]"),
+        (Fraction(1, 4), "float 0.25;"),
+        (len, "callable;"),
+        (lambda: 0, "callable;"),
+        (Text, "callable;"),
+        (gd.DType("bfloat16"), "dtype 4 16 1;"),
+        (gd.Device("cuda:1"), "device 2 1;"),
+        (bytearray(b"ab"), "tensor 1 8 (2:1,) 97;"),
+        (memoryview(b"ab"), "tensor 1 8 (2:1,) read-only 97;"),
+        (array.array("h", [5, 6]), "tensor 0 16 (2:1,) 5;"),
+    ],
+    ids=repr,
+)
+def test_argument(f, value, told):
+    assert f.tell(value) == told + "default;default;"
+    assert f.tell(0, value) == "int 0;" + told + "default;"
+    assert f.tell(x=[value]) == f"[{told}]default;default;"
+
+
+def test_text_may_hold_nul(f):
+    assert f.tell("a\0b", None, None) == "text 3 a\0b;null;null;"
+
+
+def test_numpy_arguments(f, np):
+    x = np.arange(6, dtype=np.int32).reshape(2, 3)
+    for _ in range(2):  # the first makes the plan
+        assert f.tell(x, None, None) == "tensor 0 32 (2:3,3:1,) 0;null;null;"
+    assert f.tell(x[::-1, ::2], None, None) == "tensor 0 32 (2:-3,2:2,) 3;null;null;"
+    x.flags.writeable = False
+    assert f.tell([x], None, None) == "[tensor 0 32 (2:3,3:1,) read-only 0;]null;null;"
+    deep = np.ones((1,) * 12, np.uint8)  # more dimensions than the lane has room for
+    assert f.tell(deep, None, None) == "tensor 1 8 (" + "1:1," * 12 + ") 1;null;null;"
+    assert f.tell(np.zeros((0, 2)), None, None).startswith("tensor 2 64 (0:")
+
+
+@pytest.mark.parametrize(
+    ("code", "value", "told"),
+    [
+        ("int8", -3, "int -3;"),
+        ("uint64", 5, "int 5;"),
+        ("float32", 0.5, "float 0.5;"),
+        ("float64", 0.5, "float 0.5;"),
+        ("bool", True, "bool 1;"),
+        ("float16", 2, "float 2;"),
+    ],
+)
+def test_numpy_scalars(f, np, code, value, told):
+    assert f.tell(np.dtype(code).type(value), None, None) == told + "null;null;"
+
+
+def test_dtypes_and_devices_of_others(f, np, torch):
+    for x in (np.dtype("float32"), np.float32, torch.float32):
+        assert f.tell(x, None, None) == "dtype 2 32 1;null;null;"
+    assert f.tell(torch.device("cuda", 3), None, None) == "device 2 3;null;null;"
+
+
+def test_framework_arguments(f, torch, jax, tvm_ffi):
+    x = torch.ones(2, 3, dtype=torch.uint8)
+    told = "tensor 1 8 (2:3,3:1,) 1;null;null;"
+    for y in (x, torch.nn.Parameter(x, requires_grad=False), gd.from_dlpack(x), tvm_ffi.from_dlpack(x), x.__dlpack__()):
+        assert f.tell(y, None, None) == told
+        if type(y).__name__ != "PyCapsule":
+            assert f.tell([y, y], None, None) == "[" + told.split(";")[0] + ";" + told.split(";")[0] + ";]null;null;"
+    j = jax.numpy.ones((2, 3), "uint8")
+    for _ in range(2):
+        assert f.tell(j, None, None) == told.replace(")", ") read-only")
+    frozen = gd.asarray(b"ab")
+    assert f.tell(frozen, None, None) == "tensor 1 8 (2:1,) read-only 97;null;null;"
+
+
+def test_more_arguments_than_there_is_room_for_on_the_stack(f, np, torch):
+    x, y = np.ones(1, np.uint8), torch.ones(1, dtype=torch.uint8)
+    assert (
+        f.tell9(x, y, 1, x, y, 2, x, y, i=y)
+        == 2 * ("tensor 1 8 (1:1,) 1;" * 2 + "int 1;" * 1).replace("int 1;", "int %d;") % (1, 2)
+        + "tensor 1 8 (1:1,) 1;" * 3
+    )
+    assert f.tell9(x).endswith("default;" * 8)
+
+
+def test_keywords(f):
+    assert (
+        f.tell(1, 2, 3) == f.tell(z=3, y=2, x=1) == f.tell(1, z=3, y=2) == f.tell(1, **{"".join(["", "z"]): 3, "y": 2})
+    )
+    assert f.tell(y=1) == "default;int 1;default;"
+    assert f.tell() == "default;default;default;"
+    for call, text in (
+        (lambda: f.tell(1, 2, 3, 4), r"tell\(\) takes 3 positional arguments but 4 were given"),
+        (lambda: f.nop0(1), r"nop0\(\) takes 0 positional arguments but 1 was given"),
+        (lambda: f.echo(1, 2), r"echo\(\) takes 1 positional argument but 2 were given"),
+        (lambda: f.tell(1, w=2), r"tell\(\) got an unexpected keyword argument 'w'"),
+        (lambda: f.tell(1, x=2), r"tell\(\) got multiple values for argument 'x'"),
+        (lambda: f.tell(1, like=None), r"tell\(\) got an unexpected keyword argument 'like'"),
+        (lambda: f.nop0(out=None), r"nop0\(\) got an unexpected keyword argument 'out'"),
+    ):
+        with pytest.raises(TypeError, match=text):
+            call()
+
+
+class Strange:
+    def __dlpack__(self, **_ignored):
+        raise LookupError("my own")
+
+
+class Described:
+    def __init__(self, owner):
+        self.owner = owner
+
+    @property
+    def __array_interface__(self):
+        return self.owner.__array_interface__
+
+
+def test_array_interface(f, np):
+    assert f.tell(Described(np.ones(2, np.uint8)), None, None) == "tensor 1 8 (2:1,) 1;null;null;"
+
+
+@pytest.mark.parametrize(
+    ("value", "error", "text"),
+    [
+        (2**63, OverflowError, r"tell\(\): argument 'x': the int does not fit into 64 bits"),
+        ([-(2**63) - 1], OverflowError, r"tell\(\): argument 'x': the int"),
+        (Whole(2**64), OverflowError, r"tell\(\): argument 'x': the int"),
+        (1j, TypeError, r"tell\(\): argument 'x': want a tensor, a number, .*, got complex"),
+        (object(), TypeError, r"tell\(\): argument 'x': .* got object"),
+        ({}, TypeError, r"tell\(\): argument 'x': .* got dict"),
+        ([1, {2}], TypeError, r"tell\(\): argument 'x': .* got set"),
+        ("\ud800", UnicodeEncodeError, "surrogates"),
+        (Strange(), LookupError, "my own"),
+    ],
+    ids=repr,
+)
+def test_argument_is_refused(f, value, error, text):
+    before = count(value)
+    with pytest.raises(error, match=text) as raised:
+        f.tell(value)
+    del raised
+    assert count(value) == before
+
+
+def test_numpy_arguments_are_refused(f, np):
+    for x, text in (
+        (np.array([1], ">i4"), r"tell\(\): argument 'x': .*byte order"),
+        (np.array(["a"]), r"tell\(\): argument 'x': .*no dtype"),
+        (np.ma.masked_array([1.0], [True]), r"tell\(\): argument 'x': .*mask"),
+    ):
+        with pytest.raises(BufferError, match=text):
+            f.tell(x)
+    with pytest.raises(TypeError, match=r"tell\(\): argument 'x': want .* got .*complex64"):
+        f.tell(np.complex64(1))
+    with pytest.raises(OverflowError):
+        f.tell(np.uint64(2**63))
+
+
+def test_lists_nest_to_a_depth(f):
+    x = []
+    x.append(x)
+    with pytest.raises(ValueError, match=r"tell\(\): lists nested deeper than 64"):
+        f.tell(x)
+    x.clear()
+
+
+def test_references_balance(f, np, torch):
+    x, y, text, items = np.ones(3), torch.ones(3), "text" * 3, [1.5, "a"]
+    before = count(x, y, text, items, f.tell)
+    for _ in range(20):
+        f.tell([x, y, items], text, items)
+        f.echo(x), f.echo(y), f.empty_like(y), f.two(x)
+        f.empty_like(x, out=x), f.empty_like(x, like=y)
+        f.invoke(lambda z: [z, items], x)
+        for wrong in (lambda: f.tell([x, y, 1j], text), lambda: f.tell(x, x=y), lambda: f.fail("ValueError", text)):
+            with pytest.raises((TypeError, ValueError)):
+                wrong()
+    gc.collect()
+    after = count(x, y, text, items, f.tell)  # on its own: pytest holds what an assertion looks at
+    assert after == before
+
+
+# ---- guards ----
+
+
+def test_lazy_values_are_refused(f, torch):
+    z = torch.tensor([1 + 2j, 3 - 1j])
+    for x, text in ((z.conj(), "resolve_conj"), (z.conj().imag, "resolve_neg"), (z.conj().imag[:1], "resolve_neg")):
+        for argument in (x, [x]):
+            with pytest.raises(BufferError, match=rf"tell\(\): argument 'x': .*{text}\(\)"):
+                f.tell(argument)
+    assert f.tell(z.conj().resolve_conj(), None, None).startswith("tensor 5 64")
+
+
+def test_tensors_without_memory_are_refused(f, torch):
+    from torch._subclasses.fake_tensor import FakeTensorMode
+
+    f.tell(torch.ones(1))
+    with FakeTensorMode():
+        fake = torch.empty(2)
+    for x in (fake, torch.eye(2).to_sparse(), torch.empty(2, device="meta")):
+        with pytest.raises((BufferError, TypeError, RuntimeError)):
+            f.tell(x)
+
+
+def test_gradients(f, torch):
+    x = torch.ones(2, requires_grad=True)
+    assert f.tell(x, None, None).startswith("tensor 2 32 (2:1,)")
+    for argument in (x, [x]):
+        with pytest.raises(BufferError, match=r"write\(\): argument 'x': .*requires grad.*detach\(\)"):
+            f.write(argument)
+    with torch.no_grad():
+        assert f.write(x).startswith("tensor 2 32 (2:1,)")
+    assert f.write(x.detach()).startswith("tensor 2 32 (2:1,)")
+    with pytest.raises(BufferError, match=r"empty_like\(\): argument 'out': .*requires grad"):
+        f.empty_like(torch.ones(2), out=x)
+
+
+# ---- results ----
+
+
+def test_results(f):
+    got = f.values()
+    assert got == (-5, 0.25, True, None, "a\0é", b"\0\xff", "bfloat16", "cpu", [3])
+    assert [type(x) for x in got[:4]] == [int, float, bool, type(None)]
+    assert (type(got[6]), type(got[7])) == (gd.DType, gd.Device)
+
+
+def test_argument_comes_back_itself(f, np, torch):
+    for x in (np.ones(2), torch.ones(2), gd.zeros(2), 5, "text", [1], None):
+        assert f.echo(x) is x
+    assert f.echo() is None
+
+
+def test_output_is_of_the_first_tensors_framework(f, np, torch, jax, tvm_ffi):
+    n, t, j, g = np.ones((2, 3), "float32"), torch.ones(2, 3), jax.numpy.ones((2, 3), "float32"), gd.full((2, 3), 1.0)
+    v = tvm_ffi.from_dlpack(g)
+    for x, kind in ((n, np.ndarray), (t, torch.Tensor), (j, jax.Array), (g, gd.Tensor), (v, tvm_ffi.Tensor)):
+        for _ in range(2):
+            y = f.empty_like(x)
+            assert isinstance(y, kind)
+            assert tuple(y.shape) == (2, 3)
+            assert "float32" in str(y.dtype)
+    assert np.array_equal(f.empty_like(n), np.zeros((2, 3)))
+    assert all(isinstance(y, torch.Tensor) for y in f.two(t))
+    for producer in (bytearray(4), memoryview(b"abc"), array.array("d", [1])):
+        assert isinstance(f.empty_like(producer), gd.Tensor)
+
+
+def test_like(f, np, torch, jax):
+    n, t, g = np.ones(3), torch.ones(3), gd.zeros(3)
+    for like, kind in (
+        (np.ndarray, np.ndarray),
+        (n, np.ndarray),
+        (torch.Tensor, torch.Tensor),
+        (t, torch.Tensor),
+        (jax.Array, jax.Array),
+        (jax.numpy.ones(1), jax.Array),
+        (gd.Tensor, gd.Tensor),
+        (g, gd.Tensor),
+    ):
+        for x in (n, t, g):
+            assert isinstance(f.empty_like(x, like=like), kind)
+    assert isinstance(f.empty_like(n, like=None), np.ndarray)
+    for wrong in (5, int, "cpu", object()):
+        with pytest.raises(TypeError, match=r"empty_like\(\): argument 'like': want an array type or an array, got"):
+            f.empty_like(n, like=wrong)
+
+
+def test_out(f, np, torch):
+    for x in (np.ones(3), torch.ones(3), gd.full(3, 1.0)):
+        y = f.empty_like(x)
+        assert f.empty_like(x, out=y) is y
+        assert f.empty_like(x, out=x) is x
+        assert f.empty_like(x, out=None) is not y
+        assert gd.asarray(x).tolist() == [0, 0, 0]
+    n = np.ones((2, 3))
+    for out in (
+        np.ones((3, 2)).T,
+        np.ones((2, 6))[:, ::2],
+        torch.ones(2, 3, dtype=torch.float64),
+        gd.full((2, 3), 1.0, "float64"),
+    ):
+        assert f.empty_like(n, out=out) is out
+        assert gd.asarray(out).tolist() == [[0, 0, 0], [0, 0, 0]]
+
+
+def test_out_that_is_an_argument_too_gets_the_result_at_the_end(f, np):
+    memory = np.arange(8.0)
+    out = memory[1:5]
+    assert f.empty_like(memory[:4], out=out) is out
+    assert memory.tolist() == [0, 0, 0, 0, 0, 5, 6, 7]
+
+
+def test_out_is_no_place_for_scratch(f, np):
+    x = np.ones(4, np.uint8)
+    out = np.full(4, 7, np.uint8)
+    assert f.scratch(x, out=out) is out
+    assert out.tolist() == [1, 1, 1, 1]
+
+
+def test_out_of_several(f, np):
+    x, a, b = np.ones(2, np.uint8), np.zeros(2, np.uint8), np.zeros(2, np.uint8)
+    got = f.two(x, out=(a, b))
+    assert got[0] is a
+    assert got[1] is b
+    assert (a.tolist(), b.tolist()) == ([1, 1], [2, 2])
+    assert f.two(x, out=(a, x))[1] is x
+    number, tensor = f.both(x, out=a)
+    assert tensor is a
+    assert (number, a.tolist()) == (7, [2, 2])
+    assert f.both(x, out=(b,))[1] is b
+
+
+def test_list_of_outputs(f, np, torch):
+    x = np.ones(2, np.uint8)
+    got = f.listed(x)
+    assert isinstance(got, list)
+    assert [y.tolist() for y in got] == [[1, 1], [2, 2]]
+    assert all(isinstance(y, torch.Tensor) for y in f.listed(x, like=torch.Tensor))
+    with pytest.raises(TypeError, match=r"listed\(\): argument 'out': the function returns a list of tensors"):
+        f.listed(x, out=x)
+
+
+def test_out_gets_a_returned_argument(f, np):
+    x, out = np.arange(3), np.zeros(3, int)
+    assert f.echo(x, out=out) is out
+    assert out.tolist() == [0, 1, 2]
+    assert f.echo(x, out=x) is x
+
+
+def test_out_is_refused(f, np):
+    x = np.ones(3)
+    frozen = np.ones(3)
+    frozen.flags.writeable = False
+    for out, error, text in (
+        (np.ones(4), ValueError, r"want float64\[3\] on cpu, got float64\[4\] on cpu"),
+        (np.ones(3, "float32"), ValueError, r"want float64\[3\] on cpu, got float32\[3\] on cpu"),
+        (frozen, BufferError, "read-only"),
+        (5, TypeError, "want a tensor, got int"),
+        ([x, x], ValueError, "want 1 tensors, got 2"),
+        ((x, x), ValueError, "want 1 tensors, got 2"),
+        ((), ValueError, "want 1 tensors, got 0"),
+        (object(), TypeError, "got object"),
+    ):
+        with pytest.raises(error, match=r"empty_like\(\): argument 'out': .*" + text):
+            f.empty_like(x, out=out)
+    with pytest.raises(ValueError, match=r"two\(\): argument 'out': want 2 tensors, got 1"):
+        f.two(x, out=x)
+    with pytest.raises(TypeError, match=r"two\(\): argument 'out': want a tensor"):
+        f.two(x, out=(x, None))
+
+
+# ---- failures ----
+
+
+@pytest.mark.parametrize(
+    ("kind", "error"),
+    [
+        ("ValueError", ValueError),
+        ("KeyError", KeyError),
+        ("MemoryError", MemoryError),
+        ("KeyboardInterrupt", RuntimeError),  # not the library's to say
+        ("print", RuntimeError),
+        ("int", RuntimeError),
+        ("NoSuchError", RuntimeError),
+        ("", RuntimeError),
+    ],
+)
+def test_failure(f, kind, error):
+    with pytest.raises(error) as raised:
+        f.fail(kind, "so é\0 it is")
+    assert raised.value.args == ("so é\0 it is",)
+    assert type(raised.value) is error
+
+
+def test_failure_without_a_word(f):
+    with pytest.raises(RuntimeError, match=r"silent\(\) failed, and did not say why"):
+        f.silent()
+
+
+def test_allocation_fails(f, np, torch):
+    huge = np.broadcast_to(np.float64(0), (2**29, 2**29))
+    for like in (None, torch.Tensor):
+        with pytest.raises((MemoryError, RuntimeError)):
+            f.empty_like(huge, like=like)
+
+
+@pytest.mark.parametrize(
+    ("which", "error", "text"),
+    [
+        (0, RuntimeError, "a value of code 99"),
+        (1, RuntimeError, "no tensor"),
+        (2, RuntimeError, "no text"),
+        (3, RuntimeError, "no bytes"),
+        (4, RuntimeError, "a list that is not valid"),
+        (5, RuntimeError, "an argument that there is not"),
+        (6, RuntimeError, "an argument that there is not"),
+        (7, RuntimeError, "a value of code 7"),
+        (8, RuntimeError, "a value of code 11"),
+        (9, BufferError, "DLPack 9.0"),
+        (10, BufferError, "0x8"),
+        (12, UnicodeDecodeError, "utf-8"),
+        (13, RuntimeError, "a value of code 99"),
+        (14, RuntimeError, "a list that is not valid"),
+        (16, RuntimeError, "a value of code 68"),
+        (17, RuntimeError, "a value of code 10"),
+        (18, RuntimeError, "did not say why"),
+    ],
+)
+def test_odd_result(f, which, error, text):
+    with pytest.raises(error, match=text):
+        f.odd(which)
+
+
+def test_results_that_are_read_only(f, np, torch):
+    assert f.odd(11).readonly
+    assert not f.odd(11, like=np.ndarray).flags.writeable
+    with pytest.raises(BufferError, match="read-only"):
+        f.odd(11, like=torch.Tensor)
+
+
+# ---- while it runs ----
+
+
+def test_ctrl_c_stops_a_function(python, library):
+    out = python(f"""
+import _thread, signal, threading, time
+import godlpack as gd
+f = gd.load_module({str(library)!r})
+for call in (f.wait, f.wait):
+    threading.Timer(0.05, signal.raise_signal, [signal.SIGINT]).start()
+    try:
+        call(1_000_000)
+    except KeyboardInterrupt:
+        print("stopped")
+""")
+    assert out.split() == ["stopped", "stopped"]
+
+
+def test_others_run_meanwhile(f):
+    counted, stop = [0], threading.Event()
+
+    def run():
+        while not stop.is_set():
+            counted[0] += 1
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    before = counted[0]
+    f.wait(100)  # rounds of a millisecond
+    after = counted[0]
+    stop.set()
+    thread.join()
+    assert after > before
+
+
+def test_callable(f, np):
+    x = np.ones(3)
+    got = []
+    for answer in (None, 5, 2.5):
+        assert f.invoke(lambda y, answer=answer: got.append(y) or answer, x) == answer
+    assert all(y is x for y in got)
+    given = gd.full(2, 3.0)
+    assert f.invoke(lambda y: [given, "text", b"bytes", {}.get], x) is None
+    assert f.invoke(len, x) == 3
+    assert f.invoke(lambda y: f.invoke(lambda z: f.empty_like(z).size, y), x) == 3
+
+
+def test_callable_raises(f, np):
+    x = np.ones(3)
+    before = count(x)
+    with pytest.raises(ZeroDivisionError):
+        f.invoke(lambda y: 1 / 0, x)
+    with pytest.raises(TypeError, match=r"invoke\(\): what a callable returned: want a tensor.* got dict"):
+        f.invoke(lambda y: {}, x)
+    with pytest.raises(OverflowError):
+        f.invoke(lambda y: 2**70, x)
+    with pytest.raises(TypeError, match="positional argument"):
+        f.invoke(lambda: 0, x)
+    with pytest.raises(KeyboardInterrupt):
+        f.invoke(lambda y: (_ for _ in ()).throw(KeyboardInterrupt), x)
+    assert count(x) == before
+
+
+def test_threads(f, np, torch):
+    failed = []
+
+    def work():
+        try:
+            for _ in range(200):
+                x, y = np.ones(4), torch.ones(4)
+                assert isinstance(f.empty_like(x), np.ndarray)
+                assert isinstance(f.empty_like(y), torch.Tensor)
+                assert f.tell([x, "a"], y, None).startswith("[tensor 2 64 (4:1,) 0;text 1 a;]tensor 2 32 (4:1,)")
+        except BaseException as error:
+            failed.append(error)
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failed
+
+
+def test_forked_child_opens_a_copy(python, library):
+    out = python(f"""
+import os
+import numpy as np
+import godlpack as gd
+f = gd.load_module({str(library)!r})
+later = gd.load_module({str(library)!r}, package="later")
+x = np.ones(2, np.uint8)
+def child(depth):
+    if os.fork() == 0:
+        assert f.tell(x, None, None) == "tensor 1 8 (2:1,) 1;null;null;"
+        assert f.empty_like(x).tolist() == [0, 0]
+        assert later.echo(x) is x
+        if depth > 0:
+            child(depth - 1)
+        os._exit(0)
+    assert os.wait()[1] == 0
+child(0)  # nothing is open yet
+f.nop0()
+child(1)
+opened = open("/proc/self/maps").read()
+print(opened.count({library.name!r}) > 0)
+""")
+    assert out.split() == ["True"]
+
+
+def test_list_that_changes_meanwhile(f):
+    items = ["text" * 100 for _ in range(50)]
+
+    class Changing:
+        def __float__(self):
+            items.clear()
+            return 1.5
+
+    items.insert(1, Changing())
+    told = f.tell(items, None, None)
+    assert told.count("text 400 ") == 50
+
+
+# ---- libraries ----
+
+
+def declarations(library):
+    return [json.loads(text) for _, text in gd._core._declarations(str(library), lambda declared: None)]
+
+
+@pytest.fixture
+def described(library, tmp_path):
+    """A copy of the library with a sidecar, which opens nothing."""
+
+    def make(change=lambda functions: functions, version=1):
+        path = Path(shutil.copy(library, tmp_path / "_ops.so"))
+        functions = change(declarations(library))
+        path.with_suffix(".json").write_text(json.dumps({"version": version, "name": "ops", "functions": functions}))
+        return path
+
+    return make
+
+
+def test_sidecar_opens_nothing(described):
+    def signed(functions):
+        functions[2] |= {"signature": "(x, y=(1, 'a'), z=None)", "docstring": "All of it."}
+        return functions
+
+    path = described(signed)
+    ops = gd.load_module(path)
+    assert (ops.__name__, ops.__file__) == ("ops", str(path))
+    assert (ops.tell.__doc__, ops.nop0.__doc__) == ("All of it.", "Does nop0.")
+    assert inspect.signature(ops.tell).parameters["y"].default == (1, "a")
+    maps = Path("/proc/self/maps")
+    assert str(path) not in maps.read_text()
+    assert ops.tell(1, 2, 3) == "int 1;int 2;int 3;"
+    assert str(path) in maps.read_text()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda functions: functions[1:],
+        lambda functions: functions[::-1],
+        lambda functions: [functions[0] | {"name": "other"}, *functions[1:]],
+        lambda functions: [functions[0] | {"params": [{"name": "x", "kind": "int"}]}, *functions[1:]],
+        lambda functions: [functions[0] | {"hold_gil": True}, *functions[1:]],
+    ],
+)
+def test_stale_sidecar(described, change):
+    ops = gd.load_module(described(change))
+    for _ in range(2):
+        with pytest.raises(
+            RuntimeError, match=r"_ops.so is not the library that _ops.json describes .*build both again"
+        ):
+            ops.tell(1)
+
+
+def test_bad_sidecar(described):
+    path = described(version=2)
+    with pytest.raises(ImportError, match=r"version 2, this godlpack knows version 1"):
+        gd.load_module(path)
+    for text in ("", "[]", "{}", '{"version": 1}'):
+        path.with_suffix(".json").write_text(text)
+        with pytest.raises(ValueError, match=r"_ops.json does not describe a library"):
+            gd.load_module(path)
+
+
+def test_files_that_are_no_libraries(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        gd.load_module(tmp_path / "missing.so")
+    tmp_path.joinpath("text.so").write_text("no library")
+    with pytest.raises(ImportError, match=r"text.so cannot be used: .*ELF|text.so cannot be used: .*short"):
+        gd.load_module(tmp_path / "text.so")
+    with pytest.raises(ImportError, match="godlpack_library"):
+        gd.load_module(gd._core.__file__)
+
+
+@pytest.mark.parametrize(
+    ("option", "text"),
+    [
+        ("-DWRONG_VERSION", "its table has version 2, this godlpack knows version 1"),
+        ("-DWRONG_TABLE", "is not complete"),
+        ("-DNO_TABLE", "gave no table"),
+    ],
+)
+def test_tables_that_are_refused(tmp_path, option, text):
+    path = compile_library(tmp_path / "wrong.so", option)
+    for _ in range(2):
+        with pytest.raises(ImportError, match=r"wrong.so cannot be used: .*" + text):
+            gd.load_module(path)
+
+
+def test_rebuilt_library_is_another_one(described):
+    path = described()
+    old = gd.load_module(path)
+    assert old.echo(1) == 1
+    path.unlink()
+    path = described(lambda functions: functions[:-1])
+    with pytest.raises(RuntimeError, match="build both again"):
+        gd.load_module(path).echo(1)
+    assert old.echo(1) == 1
+
+
+LAYOUTS = """
+#include <stdio.h>
+#include <stddef.h>
+#include HEADER
+#define F(T, f) printf(#T "." #f " %zu %zu\\n", offsetof(T, f), sizeof(((T *)0)->f))
+#define N(c) printf(#c " %lld\\n", (long long)(c))
+int main(void) {
+  F(TVMValue, v_int64); F(TVMValue, v_float64); F(TVMValue, v_handle); F(TVMValue, v_str); F(TVMValue, v_type); F(TVMValue, v_device);
+  F(TVMByteArray, data); F(TVMByteArray, size); F(GDList, n); F(GDList, values); F(GDList, codes); F(GDList, flags);
+  F(GDContext, size); F(GDContext, function); F(GDContext, flags); F(GDContext, allocate); F(GDContext, poll); F(GDContext, invoke); F(GDContext, fail);
+  F(GDFunction, name); F(GDFunction, declaration);
+  F(GDLibrary, version); F(GDLibrary, size); F(GDLibrary, name); F(GDLibrary, count); F(GDLibrary, functions); F(GDLibrary, call);
+  N(sizeof(GDContext)); N(sizeof(GDLibrary)); N(sizeof(TVMValue)); N(GODLPACK_LIBRARY_VERSION); N(GD_CHECKED);
+  N(GD_INT); N(GD_FLOAT); N(GD_NULL); N(GD_DTYPE); N(GD_DEVICE); N(GD_TENSOR); N(GD_CALLABLE); N(GD_STR); N(GD_BYTES); N(GD_BOOL);
+  N(GD_TEXT); N(GD_LIST); N(GD_MANAGED); N(GD_DEFAULT); N(GD_ARGUMENT); N(GD_TUPLE);
+}
+"""
+
+
+def test_host_and_libraries_agree(tmp_path):
+    """The lane's own header says what the public one says."""
+    said = []
+    for header in (HEADERS / "packed.h", HERE.parent / "library" / "godlpack.h"):
+        source = tmp_path / "layouts.c"
+        source.write_text(LAYOUTS)
+        program = tmp_path / header.stem
+        subprocess.run([CC, "-Wall", "-Werror", f'-DHEADER="{header}"', str(source), "-o", str(program)], check=True)
+        said.append(subprocess.run([str(program)], capture_output=True, text=True, check=True).stdout)
+    assert said[0] == said[1]
+    assert said[0].count("\n") > 40
