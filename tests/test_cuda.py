@@ -3,7 +3,6 @@ for it, hides device memory from the CPU, logs every call, and counts what is no
 
 Each test is a script in a process of its own, since a process has one driver."""
 
-import os
 import shutil
 import subprocess
 import sys
@@ -78,16 +77,11 @@ def driver(tmp_path_factory):
 
 
 @pytest.fixture
-def cuda(driver):
+def cuda(driver, python):
     """Runs a script that has the fake driver; nothing may be left at its end."""
 
-    def run(script, **environment):
-        path = os.pathsep.join(filter(None, sys.path))
-        environment = {**os.environ, "PYTHONPATH": path, "GODLPACK_LIBCUDA": str(driver), **environment}
-        command = [sys.executable, "-P", "-X", "faulthandler", "-c", PRELUDE + script + POSTLUDE]
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120)
-        assert done.returncode == 0, f"exit status {done.returncode}: {done.stdout}{done.stderr}"
-        return done.stdout
+    def run(script, **variables):
+        return python(PRELUDE + script + POSTLUDE, GODLPACK_LIBCUDA=str(driver), **variables)
 
     return run
 
