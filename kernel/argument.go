@@ -21,23 +21,27 @@ type Real interface{ ~float32 | ~float64 }
 // they read: a mistake of whoever wrote Do. For None, which an optional argument may be, they return the zero value.
 
 // Of returns a tensor to read.
-func Of[T tensor.Element](c *Call, i int) tensor.Of[T] {
-	return tensor.Assume[T](c.readable(i, tensor.DTypeOf[T]())).Of
+func Of[T tensor.Element](c *Call, i int) (v tensor.Of[T]) {
+	v.Assume(c.readable(i, tensor.DTypeOf[T]()))
+	return v
 }
 
 // Mut returns a tensor to write, which was declared Mutable.
-func Mut[T tensor.Element](c *Call, i int) tensor.Mut[T] {
-	return tensor.Assume[T](c.writable(i, c.readable(i, tensor.DTypeOf[T]())))
+func Mut[T tensor.Element](c *Call, i int) (v tensor.Mut[T]) {
+	v.Assume(c.writable(i, c.readable(i, tensor.DTypeOf[T]())))
+	return v
 }
 
 // DeviceOf returns a tensor that perhaps only a device can read.
-func DeviceOf[T tensor.Element](c *Call, i int) tensor.DeviceOf[T] {
-	return tensor.Assume[T](c.typed(i, tensor.DTypeOf[T]())).Of.OnDevice()
+func DeviceOf[T tensor.Element](c *Call, i int) (v tensor.DeviceOf[T]) {
+	v.Assume(c.typed(i, tensor.DTypeOf[T]()))
+	return v
 }
 
 // DeviceMut returns a tensor that perhaps only a device can write; it was declared Mutable.
-func DeviceMut[T tensor.Element](c *Call, i int) tensor.DeviceMut[T] {
-	return tensor.Assume[T](c.writable(i, c.typed(i, tensor.DTypeOf[T]()))).OnDevice()
+func DeviceMut[T tensor.Element](c *Call, i int) (v tensor.DeviceMut[T]) {
+	v.Assume(c.writable(i, c.typed(i, tensor.DTypeOf[T]())))
+	return v
 }
 
 // typed returns the record of tensor argument i, after a look at its type.
@@ -51,6 +55,11 @@ func (c *Call) typed(i int, as dlpack.DType) *dlpack.Tensor {
 
 // readable is typed for memory that the host will read.
 func (c *Call) readable(i int, as dlpack.DType) *dlpack.Tensor {
+	if i < len(c.args.Values) && c.args.Codes[i] == packed.CodeTensor && c.converted == nil {
+		if t := c.args.Values[i].Tensor(); t.DType == as && c.fn.plan.params[i].host {
+			return t // nearly always
+		}
+	}
 	if !c.fn.plan.params[i].host {
 		panic(c.misread(i, "memory of the host"))
 	}
@@ -69,7 +78,7 @@ func (c *Call) writable(i int, t *dlpack.Tensor) *dlpack.Tensor {
 func OfList[T tensor.Element](c *Call, i int) []tensor.Of[T] {
 	views := make([]tensor.Of[T], c.elements(i).Len())
 	for k := range views {
-		views[k] = elementView[T](c, i, k, false).Of
+		views[k].Assume(c.typedElement(i, k, tensor.DTypeOf[T](), false))
 	}
 	return views
 }
@@ -78,17 +87,18 @@ func OfList[T tensor.Element](c *Call, i int) []tensor.Of[T] {
 func MutList[T tensor.Element](c *Call, i int) []tensor.Mut[T] {
 	views := make([]tensor.Mut[T], c.elements(i).Len())
 	for k := range views {
-		views[k] = elementView[T](c, i, k, true)
+		views[k].Assume(c.typedElement(i, k, tensor.DTypeOf[T](), true))
 	}
 	return views
 }
 
-func elementView[T tensor.Element](c *Call, i, k int, mutable bool) tensor.Mut[T] {
-	s, t, as := c.fn.plan.params[i].elem, c.element(i, k), tensor.DTypeOf[T]()
+// typedElement is readable, or writable, for an element of a list.
+func (c *Call) typedElement(i, k int, as dlpack.DType, mutable bool) *dlpack.Tensor {
+	s, t := c.fn.plan.params[i].elem, c.element(i, k)
 	if !s.host || mutable && !s.Mutable || t.DType != as {
 		panic(c.misread(i, "a list of tensors of "+as.String()))
 	}
-	return tensor.Assume[T](t)
+	return t
 }
 
 // misread is what a Do is told that reads an argument as what it is not.
@@ -231,9 +241,6 @@ func (c *Call) cell(i int) packed.Cell {
 
 // tensor returns the record that the function sees as argument i, nil for None.
 func (c *Call) tensor(i int) *dlpack.Tensor {
-	if c.converted == nil && i < len(c.args.Values) && c.args.Codes[i] == packed.CodeTensor {
-		return c.args.TensorAt(i) // nearly always
-	}
 	if t := c.conversion(position{i, -1}); t != nil {
 		return t
 	}

@@ -1,6 +1,7 @@
 package kernel_test
 
 import (
+	"errors"
 	"math"
 	"reflect"
 	"strings"
@@ -251,6 +252,34 @@ func TestConvertRefuses(t *testing.T) {
 	if err == nil || err.Error() != "TypeError: f(): argument 'x': convert: want numbers of at most 64 bits a part, got handle to float32" {
 		t.Errorf("got %v", err)
 	}
+}
+
+// The memory of a conversion is the caller's, who may have none: a broadcast of one element has any size.
+func TestConvertWithoutMemory(t *testing.T) {
+	p := tensorOf("x", float32s)
+	p.Convert = true
+	f := prepare(t, kernel.Func{Params: []kernel.Param{p}, Do: nothing})
+	huge := strided([]int8{1}, 0, []int64{1 << 40}, []int64{0})
+	h := newHost()
+	err := newCall(huge).of(f, h)
+	if err == nil || err.Error() != "MemoryError: f(): argument 'x': want at most 16 MB, got 4398046511104" {
+		t.Errorf("got %v", err)
+	}
+	h.allocate = func(*dlpack.Tensor) (*dlpack.ManagedTensorVersioned, error) { return nil, kernel.ErrRaised }
+	if err := newCall(huge).of(f, h); !errors.Is(err, kernel.ErrRaised) {
+		t.Errorf("the caller's exception: got %v", err)
+	}
+	h.balanced(t)
+	h.allocate = func(prototype *dlpack.Tensor) (*dlpack.ManagedTensorVersioned, error) {
+		m, err := h.memory(prototype)
+		m.Tensor.ByteOffset = 1
+		return m, err
+	}
+	err = newCall(record([]int8{1, 2, 3}, 3)).of(f, h)
+	if err == nil || !strings.HasPrefix(err.Error(), "BufferError: f(): argument 'x': the caller's allocator: want memory aligned to 4 bytes") {
+		t.Errorf("an odd address: got %v", err)
+	}
+	h.balanced(t)
 }
 
 // Do is told when it reads an argument as what it is not.

@@ -42,7 +42,7 @@ type Call struct {
 
 	results []packed.Cell // so far; they own what they refer to
 	room    [2]packed.Cell
-	err     error // the first that a Return function came to
+	err     error // the first that a Return function, or the caller in a conversion, came to
 }
 
 var calls = sync.Pool{New: func() any { return new(Call) }}

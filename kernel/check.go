@@ -65,8 +65,11 @@ func (c *Call) missing(i int) error {
 	return &Error{Kind: TypeError, Msg: c.fn.Name + "() missing argument '" + c.fn.Params[i].Name + "'"}
 }
 
-// refused puts function and argument in front of a refusal.
+// refused puts function and argument in front of a refusal. What the caller itself has to say goes first.
 func (c *Call) refused(i int, r *refusal) error {
+	if c.err != nil {
+		return c.err
+	}
 	r.Msg = c.fn.Name + "(): argument '" + c.fn.Params[i].Name + "': " + r.Msg
 	return r
 }

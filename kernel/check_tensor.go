@@ -21,11 +21,11 @@ type operand struct {
 // plainly reports whether argument i is a tensor as nearly all are, and fits: on cpu, checked by the host, of one of the
 // types that the slot names. It says no where checkTensor must look; what it has bound by then, checkTensor binds alike.
 func (c *Call) plainly(s *slot, i int) bool {
-	if !s.plain || c.args.Codes[i] != packed.CodeTensor {
+	if !s.plain || c.args.Codes[i] != packed.CodeTensor || c.args.Flags == nil || c.args.Flags[i]&s.mask != packed.Checked {
 		return false
 	}
-	t, flags := c.args.TensorAt(i), c.args.FlagsAt(i)
-	if t == nil || flags&s.mask != packed.Checked || t.Device.Type != dlpack.CPU || !slices.Contains(s.DTypes, t.DType) {
+	t := c.args.Values[i].Tensor()
+	if t == nil || t.Device.Type != dlpack.CPU || !slices.Contains(s.DTypes, t.DType) {
 		return false
 	}
 	if s.variable >= 0 && c.bind(s.variable, t.DType) != t.DType {

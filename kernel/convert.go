@@ -1,7 +1,7 @@
 package kernel
 
 import (
-	"unsafe"
+	"errors"
 
 	"godlpack/dlpack"
 	"godlpack/tensor"
@@ -10,15 +10,19 @@ import (
 // A conversion is a tensor that the function sees in the place of one that was given.
 type conversion struct {
 	position
-	tensor *dlpack.Tensor // over Go memory
+	tensor *dlpack.Tensor // over an output of the call
 }
 
-// convert makes a copy of the dtype, and in the order, that the slot wants.
+// convert makes a copy of the dtype, and in the order, that the slot wants. Its memory is the caller's, who says so where
+// there is not enough: a few elements that are broadcast may become any number of them, and Go would stop the process.
 func (c *Call) convert(o *operand, dtype dlpack.DType, at position) *refusal {
 	padded := dtype.SubByte() && paddedInGo(dtype)
-	copied, err := newTensor(dtype, o.Dims(), padded, o.slot.Order)
+	copied, err := c.copyFor(o, dtype, padded)
 	if err == nil {
 		err = tensor.Convert(copied, o.Tensor, padded, o.flags.Has(dlpack.SubbytePadded))
+	}
+	if errors.Is(err, ErrRaised) {
+		c.err = err
 	}
 	if err != nil {
 		return &refusal{Kind: dlpack.KindOf(err), Msg: dlpack.MessageOf(err)}
@@ -27,9 +31,10 @@ func (c *Call) convert(o *operand, dtype dlpack.DType, at position) *refusal {
 	return nil
 }
 
-// newTensor returns a compact tensor in Go memory. Its shape and strides are its own.
-func newTensor(dtype dlpack.DType, dims []int64, padded bool, order Order) (*dlpack.Tensor, error) {
-	n, err := dlpack.Elements(dims)
+// copyFor returns a tensor like o, of another dtype, compact in the order that the slot wants. As for its memory, it is
+// bytes: no allocator need know of lanes below a byte, or of orders.
+func (c *Call) copyFor(o *operand, dtype dlpack.DType, padded bool) (*dlpack.Tensor, error) {
+	n, err := o.Size()
 	if err != nil {
 		return nil, err
 	}
@@ -37,6 +42,20 @@ func newTensor(dtype dlpack.DType, dims []int64, padded bool, order Order) (*dlp
 	if err != nil {
 		return nil, err
 	}
+	memory, err := c.Ctx().output(dlpack.UInt8, dlpack.Device{Type: dlpack.CPU}, []int64{size})
+	if err != nil {
+		return nil, err
+	}
+	if uintptr(memory.Start())%uintptr(dtype.Align()) != 0 {
+		return nil, Errorf(BufferError, "the caller's allocator: want memory aligned to %d bytes, got %#x", dtype.Align(), uintptr(memory.Start()))
+	}
+	t := newRecord(dtype, o.Dims(), o.slot.Order)
+	t.Data = memory.Start()
+	return t, nil
+}
+
+// newRecord returns a compact tensor without memory. Its shape and strides are its own.
+func newRecord(dtype dlpack.DType, dims []int64, order Order) *dlpack.Tensor {
 	t := &dlpack.Tensor{Device: dlpack.Device{Type: dlpack.CPU}, NDim: int32(len(dims)), DType: dtype}
 	if len(dims) > 0 {
 		axes := make([]int64, 2*len(dims))
@@ -45,11 +64,7 @@ func newTensor(dtype dlpack.DType, dims []int64, padded bool, order Order) (*dlp
 		compactStrides(strides, shape, order)
 		t.Shape, t.Strides = &shape[0], &strides[0]
 	}
-	if size > 0 {
-		memory := make([][2]uint64, (size+15)/16) // aligned for all types
-		t.Data = unsafe.Pointer(&memory[0])
-	}
-	return t, nil
+	return t
 }
 
 // compactStrides sets dst to the strides of shape in that order.

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+	"unsafe"
 
 	"godlpack/dlpack"
 	"godlpack/tensor"
@@ -87,12 +88,13 @@ func Zeros[T tensor.Element](ctx *Ctx, shape ...int64) tensor.Mut[T] {
 }
 
 // EmptyOn is Empty on any device.
-func EmptyOn[T tensor.Element](ctx *Ctx, device dlpack.Device, shape ...int64) tensor.DeviceMut[T] {
+func EmptyOn[T tensor.Element](ctx *Ctx, device dlpack.Device, shape ...int64) (v tensor.DeviceMut[T]) {
 	t, err := ctx.output(tensor.DTypeOf[T](), device, shape)
 	if err != nil {
 		panic(thrown{err})
 	}
-	return tensor.Assume[T](t).OnDevice()
+	v.Assume(t)
+	return v
 }
 
 // output makes an output, which the context owns.
@@ -104,7 +106,7 @@ func (ctx *Ctx) output(dtype dlpack.DType, device dlpack.Device, shape []int64) 
 		if device.Type != dlpack.CPU {
 			return nil, Errorf(BufferError, "want memory on %v, got no caller who has some", device)
 		}
-		return newTensor(dtype, shape, dtype.SubByte() && paddedInGo(dtype), RowMajor)
+		return goTensor(dtype, shape)
 	}
 	m, err := ctx.allocate(dtype, device, shape)
 	if err != nil {
@@ -115,6 +117,23 @@ func (ctx *Ctx) output(dtype dlpack.DType, device dlpack.Device, shape []int64) 
 		return nil, Errorf(BufferError, "want memory for %v with a byte a lane, got it packed: return Go memory instead", dtype)
 	}
 	return ctx.keep(m)
+}
+
+// goTensor makes an output for nobody, in Go memory.
+func goTensor(dtype dlpack.DType, shape []int64) (*dlpack.Tensor, error) {
+	n, err := dlpack.Elements(shape)
+	if err != nil {
+		return nil, err
+	}
+	size, err := dlpack.DataSize(n, dtype, paddedInGo(dtype))
+	if err != nil {
+		return nil, err
+	}
+	t := newRecord(dtype, shape, RowMajor)
+	if size > 0 {
+		t.Data = unsafe.Pointer(&make([][2]uint64, (size+15)/16)[0]) // aligned for all types
+	}
+	return t, nil
 }
 
 // keep makes an output the context's.

@@ -2,6 +2,7 @@ package kernel_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"os/exec"
 	"reflect"
 	"strings"
@@ -94,9 +95,9 @@ func TestBadDefaults(t *testing.T) {
 // Register takes what Prepare takes, once.
 func TestRegister(t *testing.T) {
 	before := len(kernel.Funcs())
-	f := kernel.Func{Name: "registered", Do: nothing}
+	f := kernel.Func{Name: fmt.Sprintf("registered%d", before), Do: nothing} // a new one each time that tests are run
 	kernel.Register(f)
-	if all := kernel.Funcs(); len(all) != before+1 || all[before].Name != "registered" {
+	if all := kernel.Funcs(); len(all) != before+1 || all[before].Name != f.Name {
 		t.Fatalf("got %v", all)
 	}
 	if err := newCall().of(kernel.Funcs()[before], newHost()); err != nil {

@@ -65,6 +65,9 @@ func (h *fakeHost) memory(prototype *dlpack.Tensor) (*dlpack.ManagedTensorVersio
 	if err != nil {
 		return nil, err
 	}
+	if size > 1<<24 {
+		return nil, kernel.Errorf(kernel.MemoryError, "want at most 16 MB, got %d", size)
+	}
 	m := &dlpack.ManagedTensorVersioned{Version: dlpack.Current, Tensor: *prototype}
 	axes := slices.Concat(prototype.Dims(), prototype.Dims())
 	data := make([][2]uint64, size/16+1)

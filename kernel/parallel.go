@@ -24,6 +24,9 @@ func Parallel(ctx *Ctx, n int, body func(lo, hi int)) {
 	if p := l.failed.Load(); p != nil {
 		panic(*p)
 	}
+	if err := ctx.Err(); err != nil { // the last piece may have seen it, and left
+		panic(thrown{err})
+	}
 }
 
 // A labor is the work of one Parallel.

@@ -164,34 +164,29 @@ func TestParallelStops(t *testing.T) {
 	}
 }
 
-// While the calling goroutine waits for the others, it still asks.
-func TestParallelAsksWhileItWaits(t *testing.T) {
+// While one piece is long, whoever has it, the caller is asked all the same.
+func TestParallelAsksWhileAPieceIsLong(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
-	h := stopping()
-	var caller atomic.Int32 // pieces of the calling goroutine: those that may ask
-	h.poll = func() (bool, error) { return true, kernel.ErrRaised }
-	f := prepare(t, kernel.Func{Do: func(c *kernel.Call) error {
-		ctx := c.Ctx()
-		main := make(chan struct{}, 1)
-		kernel.Parallel(ctx, 1000, func(lo, _ int) {
-			if lo == 0 {
-				slowly()
-				return
-			}
-			select {
-			case main <- struct{}{}: // one goroutine is caught here, until the caller stops
-				caller.Add(1)
-				for ctx.Err() == nil {
-					runtime.Gosched()
-				}
-			default:
-			}
-		})
-		return nil
-	}})
-	if err := newCall().of(f, h); !errors.Is(err, kernel.ErrRaised) || caller.Load() != 1 {
-		t.Errorf("got %v after %d", err, caller.Load())
+	h := newHost()
+	var caught atomic.Int32
+	h.poll = func() (bool, error) {
+		if caught.Load() == 0 {
+			return true, nil
+		}
+		return true, kernel.ErrRaised
 	}
+	f := parallel(t, func(ctx *kernel.Ctx, lo, _ int) {
+		slowly()
+		if lo > 0 && caught.CompareAndSwap(0, 1) {
+			for ctx.Err() == nil {
+				runtime.Gosched()
+			}
+		}
+	})
+	if err := newCall().of(f, h); !errors.Is(err, kernel.ErrRaised) {
+		t.Errorf("got %v", err)
+	}
+	h.balanced(t)
 }
 
 func TestErr(t *testing.T) {

@@ -26,7 +26,7 @@ type Param struct {
 	Order      Order    `json:"order,omitempty"`       // how the elements must lie
 	Device     string   `json:"device,omitempty"`      // a device's type, "any", or "" for "cpu": memory that the host can reach
 	Mutable    bool     `json:"mutable,omitempty"`     // the function writes it
-	Convert    bool     `json:"convert,omitempty"`     // another dtype or order will do: the function gets a copy
+	Convert    bool     `json:"convert,omitempty"`     // another dtype or order will do: the function gets a copy, in memory of the caller's
 	MayOverlap bool     `json:"may_overlap,omitempty"` // it may share memory with others though one of them is written
 }
 

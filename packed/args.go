@@ -33,9 +33,6 @@ func (a Args) Len() int { return len(a.Values) }
 // At returns argument i.
 func (a Args) At(i int) Cell { return Cell{a.Values[i], a.Codes[i]} }
 
-// TensorAt returns argument i, which is a CodeTensor, as a record; nil for an address that no tensor has.
-func (a Args) TensorAt(i int) *dlpack.Tensor { return (*dlpack.Tensor)(a.Values[i].pointer()) }
-
 // FlagsAt returns what is known of tensor i.
 func (a Args) FlagsAt(i int) dlpack.Flags {
 	if a.Flags == nil {

@@ -43,6 +43,9 @@ func (v Value) device() dlpack.Device {
 	return dlpack.Device{Type: dlpack.DeviceType(int32(v)), ID: int32(v >> 32)}
 }
 
+// Tensor returns the record that v, of CodeTensor, is the address of; nil for an address that nothing has.
+func (v Value) Tensor() *dlpack.Tensor { return (*dlpack.Tensor)(v.pointer()) }
+
 // pointer returns v as a pointer, nil for numbers that Go cannot bear in one.
 func (v Value) pointer() unsafe.Pointer {
 	if v < dlpack.MinAddress {

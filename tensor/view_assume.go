@@ -1,23 +1,30 @@
 package tensor
 
-import "godlpack/dlpack"
+import (
+	"unsafe"
 
-// Assume returns t as a view without a look at it. The caller has made sure, of this very record, that it is valid
-// (Tensor.Validate), that its elements are T's and stored as T stores them, that they are aligned, that the memory has an
-// address, and that its elements may be written if they will be. OnDevice makes a view of it for memory that the host
-// cannot reach, which must happen before anything else then. Of nil it is the zero view.
+	"godlpack/dlpack"
+)
+
+// Assume makes v, a zero view of any kind, one of t, without a look at it. The caller has made sure, of this very record,
+// that it is valid (Tensor.Validate), that its elements are T's and stored as T stores them, that they are aligned, that
+// the memory has an address, that the host can reach it if v is an Of or a Mut, and that it may be written if v is a Mut or
+// a DeviceMut. Of nil, v stays zero.
 //
-// View and MutView are for everybody else: a mistake here reads and writes any memory.
-func Assume[T Element](t *dlpack.Tensor) (v Mut[T]) {
+// View, MutView and their siblings are for everybody else: a mistake here reads and writes any memory.
+func (v *span[T]) Assume(t *dlpack.Tensor) { v.start, v.shape, v.strides, v.device = parts(t) }
+
+// parts returns what a view has of a record. It is apart so that Assume can be inlined: then the view is made where it is
+// needed, and not copied there.
+func parts(t *dlpack.Tensor) (start unsafe.Pointer, shape, strides []int64, device dlpack.Device) {
 	if t == nil {
-		return v
+		return nil, nil, nil, dlpack.Device{}
 	}
-	v.start, v.device = t.Start(), t.Device
-	v.shape, v.strides = t.Dims(), t.Steps()
-	for _, extent := range v.shape {
+	start, shape = t.Start(), t.Dims()
+	for _, extent := range shape {
 		if extent == 0 {
-			v.start = nil
+			start = nil
 		}
 	}
-	return v
+	return start, shape, t.Steps(), t.Device
 }

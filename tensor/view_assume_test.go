@@ -24,7 +24,8 @@ func TestAssumeIsViewWithoutTheChecks(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := Assume[float32](&record)
+		var got Mut[float32]
+		got.Assume(&record)
 		if got.Pointer() != want.Pointer() || got.Len() != want.Len() || got.Device() != want.Device() {
 			t.Errorf("%v: got %v elements at %p on %v, want %v at %p on %v", c.shape,
 				got.Len(), got.Pointer(), got.Device(), want.Len(), want.Pointer(), want.Device())
@@ -38,7 +39,8 @@ func TestAssumeIsViewWithoutTheChecks(t *testing.T) {
 }
 
 func TestAssumeNothing(t *testing.T) {
-	if v := Assume[float32](nil); v.Len() != 0 || v.NDim() != 0 || v.Pointer() != nil {
+	var v Of[float32]
+	if v.Assume(nil); v.Len() != 0 || v.NDim() != 0 || v.Pointer() != nil {
 		t.Errorf("got %v elements at %p", v.Len(), v.Pointer())
 	}
 }
@@ -46,7 +48,9 @@ func TestAssumeNothing(t *testing.T) {
 func TestAssumeKeepsTheDevice(t *testing.T) {
 	shape := int64(3)
 	record := dlpack.Tensor{Device: dlpack.Device{Type: dlpack.CUDA, ID: 1}, NDim: 1, DType: dlpack.Float32, Shape: &shape}
-	if _, err := Assume[float32](&record).OnDevice().Host(); dlpack.KindOf(err) != dlpack.KindBuffer || err == nil {
+	var v DeviceOf[float32]
+	v.Assume(&record)
+	if _, err := v.Host(); dlpack.KindOf(err) != dlpack.KindBuffer || err == nil {
 		t.Errorf("memory of cuda:1 for the host: got %v, want a BufferError", err)
 	}
 }
