@@ -299,12 +299,22 @@ def test_no_go(monkeypatch):
 # --- what the generated code passes
 
 
+PACKAGES = Path(__file__).parents[1] / "cmd" / "godlpack" / "glue" / "testdata"
+
+
 @pytest.fixture(scope="module")
 def forms(tmp_path_factory):
     """A package with a function for each thing that can be exported."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("GODLPACK_CACHE", str(tmp_path_factory.mktemp("forms")))
-        yield gd.load(Path(__file__).parents[1] / "cmd" / "godlpack" / "glue" / "testdata" / "all", name="forms")
+        yield gd.load(PACKAGES / "all", name="forms")
+
+
+def test_glue_compiles_whatever_the_author_calls_things():
+    assert gd.load(PACKAGES / "names").cast() == "kernel dlpack float8_e4m3fn cpu"
+    vectors = gd.full((2,), 3.0, dtype="float32x4")
+    gd.load(PACKAGES / "lanes").clear(vectors)
+    assert vectors.tolist() == [(0, 0, 0, 0)] * 2
 
 
 def test_plain_values_cross(forms):
