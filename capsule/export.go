@@ -1,9 +1,9 @@
 package capsule
 
 import (
+	"godlpack/builtin"
 	"godlpack/dlpack"
 	"godlpack/internal/cpython"
-	"godlpack/tensor"
 )
 
 // Copying says whether memory may, must or must not be copied (R25).
@@ -206,7 +206,9 @@ func Copy(t cpython.Tensor) (cpython.Object, error) {
 		return o, err
 	}
 	to, _ := cpython.TensorOf(o)
-	cpython.Unlocked(t.Bytes(), func() { err = tensor.Copy(to.Record(), rec, t.Padded()) })
+	err = cpython.Unlocked(t.Bytes(), func(poll cpython.Poll) error {
+		return builtin.Copy(builtin.Caller(poll), builtin.At(to.Record(), to.Flags()), builtin.At(rec, t.Flags()))
+	})
 	if err != nil {
 		o.Release()
 		return cpython.Object{}, err

@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"godlpack/dlpack"
@@ -42,6 +43,16 @@ func DeviceOf[T tensor.Element](c *Call, i int) (v tensor.DeviceOf[T]) {
 func DeviceMut[T tensor.Element](c *Call, i int) (v tensor.DeviceMut[T]) {
 	v.Assume(c.writable(i, c.typed(i, tensor.DTypeOf[T]())))
 	return v
+}
+
+// Tensor returns a tensor of any type as its record, and the flags beside it; nil for None. The record is borrowed. Only
+// what was declared Mutable may be written; what was declared Untyped may be unaligned, or packed below a byte.
+func (c *Call) Tensor(i int) (*dlpack.Tensor, dlpack.Flags) {
+	t := c.tensor(i)
+	if t == nil || c.conversion(position{i, -1}) != nil || i >= len(c.args.Values) {
+		return t, 0
+	}
+	return t, c.args.FlagsAt(i) &^ packed.Checked
 }
 
 // typed returns the record of tensor argument i, after a look at its type.
@@ -269,8 +280,9 @@ func (c *Call) element(i, k int) *dlpack.Tensor {
 	return t
 }
 
+// conversion returns what was last made of a tensor, nil if it is seen as it came.
 func (c *Call) conversion(at position) *dlpack.Tensor {
-	for _, v := range c.converted {
+	for _, v := range slices.Backward(c.converted) {
 		if v.position == at {
 			return v.tensor
 		}

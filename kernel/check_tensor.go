@@ -69,10 +69,17 @@ func apart(t *dlpack.Tensor) bool {
 
 // checkTensor holds a tensor against a slot, from what no conversion can mend to what one can.
 func (c *Call) checkTensor(s *slot, cell packed.Cell, flags dlpack.Flags, at position) *refusal {
-	if cell.Code != packed.CodeTensor && cell.Code != packed.CodeManaged {
+	var t *dlpack.Tensor
+	var err error
+	switch cell.Code {
+	case packed.CodeTensor, packed.CodeManaged:
+		t, err = cell.Tensor()
+	case packed.CodeBytes:
+		t, err = c.seeBytes(cell, at)
+		flags = dlpack.ReadOnly
+	default:
 		return &refusal{Kind: TypeError, Msg: "want " + s.want + ", got " + cell.Code.String()}
 	}
-	t, err := cell.Tensor()
 	if err == nil && !flags.Has(packed.Checked) {
 		err = t.Validate()
 	}
@@ -186,10 +193,10 @@ func (o *operand) checkLayout() *refusal {
 	if o.slot.Order != AnyOrder && !dlpack.IsContiguous(o.Dims(), o.Steps(), o.slot.Order[0]) {
 		return o.refuse(BufferError, "")
 	}
-	if uintptr(o.Start())&uintptr(o.DType.Align()-1) != 0 && !o.Aligned() {
+	if !o.slot.Untyped && uintptr(o.Start())&uintptr(o.DType.Align()-1) != 0 && !o.Aligned() {
 		return o.refuse(BufferError, ", not aligned to "+strconv.Itoa(o.DType.Align())+" bytes")
 	}
-	if o.DType.SubByte() && paddedInGo(o.DType) != o.flags.Has(dlpack.SubbytePadded) {
+	if !o.slot.Untyped && o.DType.SubByte() && paddedInGo(o.DType) != o.flags.Has(dlpack.SubbytePadded) {
 		return o.refuse(BufferError, ", with lanes "+storageText(o.flags))
 	}
 	if o.slot.Mutable && !o.slot.MayOverlap && !apart(o.Tensor) {

@@ -2,15 +2,32 @@ package kernel
 
 import (
 	"errors"
+	"unsafe"
 
 	"godlpack/dlpack"
+	"godlpack/packed"
 	"godlpack/tensor"
 )
 
 // A conversion is a tensor that the function sees in the place of one that was given.
 type conversion struct {
 	position
-	tensor *dlpack.Tensor // over an output of the call
+	tensor *dlpack.Tensor // over an output of the call, or over bytes of the caller's
+}
+
+// seeBytes makes a tensor of bytes, which are not copied: uint8[n].
+func (c *Call) seeBytes(cell packed.Cell, at position) (*dlpack.Tensor, error) {
+	bytes, err := cell.Bytes()
+	if err != nil {
+		return nil, err
+	}
+	axis := &[2]int64{int64(len(bytes)), 1}
+	t := &dlpack.Tensor{Device: dlpack.Device{Type: dlpack.CPU}, NDim: 1, DType: dlpack.UInt8, Shape: &axis[0], Strides: &axis[1]}
+	if len(bytes) > 0 {
+		t.Data = unsafe.Pointer(&bytes[0])
+	}
+	c.converted = append(c.converted, conversion{at, t})
+	return t, nil
 }
 
 // convert makes a copy of the dtype, and in the order, that the slot wants. Its memory is the caller's, who says so where

@@ -1,9 +1,9 @@
 package pyext
 
 import (
+	"godlpack/builtin"
 	"godlpack/dlpack"
 	"godlpack/internal/cpython"
-	"godlpack/tensor"
 )
 
 var signAsType = cpython.Sign("astype(dtype, /)")
@@ -36,7 +36,9 @@ func asType(t cpython.Tensor, d dlpack.DType) (cpython.Object, error) {
 		return o, err
 	}
 	to, _ := cpython.TensorOf(o)
-	cpython.Unlocked(t.Bytes()+to.Bytes(), func() { err = tensor.Convert(to.Record(), rec, padded, t.Padded()) })
+	err = cpython.Unlocked(t.Bytes()+to.Bytes(), func(poll cpython.Poll) error {
+		return builtin.Convert(builtin.Caller(poll), builtin.At(to.Record(), to.Flags()), builtin.At(rec, t.Flags()))
+	})
 	if err != nil {
 		o.Release()
 		return cpython.Object{}, dlpack.Wrap(err, "astype()")

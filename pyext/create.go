@@ -1,6 +1,7 @@
 package pyext
 
 import (
+	"godlpack/builtin"
 	"math/big"
 
 	"godlpack/dlpack"
@@ -71,12 +72,26 @@ func full(c *cpython.Call) (cpython.Object, error) {
 		return o, err
 	}
 	t, _ := cpython.TensorOf(o)
-	cpython.Unlocked(t.Bytes(), func() { err = tensor.Fill(t.Record(), false, value) })
-	if err != nil {
+	if err := fillAll(t, value); err != nil {
 		o.Release()
 		return cpython.Object{}, err
 	}
 	return o, nil
+}
+
+// fillAll sets all elements: the first one, and the others to that.
+func fillAll(t cpython.Tensor, value tensor.Scalar) error {
+	if t.Bytes() == 0 {
+		return nil
+	}
+	first := *t.Record()
+	first.NDim, first.Shape, first.Strides = 0, nil, nil
+	if err := tensor.Store(&first, t.Padded(), 0, value); err != nil {
+		return err
+	}
+	return cpython.Unlocked(t.Bytes(), func(poll cpython.Poll) error {
+		return builtin.Fill(builtin.Caller(poll), builtin.At(t.Record(), t.Flags()), builtin.At(&first, t.Flags()))
+	})
 }
 
 // parseScalar reads a number: a bool, int, float or complex of Python, or an object with an item() that gives one.

@@ -6,11 +6,11 @@ import (
 	"strings"
 	"unsafe"
 
+	"godlpack/builtin"
 	"godlpack/dlpack"
 	"godlpack/exchange"
 	"godlpack/internal/cpython"
 	"godlpack/packed"
-	"godlpack/tensor"
 )
 
 func init() {
@@ -244,8 +244,9 @@ func fill(out, from cpython.Object) error {
 	case d.Device != s.Device:
 		return dlpack.Errorf(dlpack.KindBuffer, "want %s, got %s", describeTensor(s), describeTensor(d))
 	}
-	cpython.Unlocked(src.Bytes(), func() { err = tensor.Copy(d, s, dst.Padded()) })
-	return err
+	return cpython.Unlocked(src.Bytes(), func(poll cpython.Poll) error {
+		return builtin.Copy(builtin.Caller(poll), builtin.At(d, dst.Flags()), builtin.At(s, src.Flags()))
+	})
 }
 
 func describeTensor(t *dlpack.Tensor) string {

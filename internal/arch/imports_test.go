@@ -15,10 +15,11 @@ var mayImport = map[string][]string{
 	"kernel":           {"dlpack", "tensor", "packed"},
 	"library":          {"dlpack", "tensor", "packed", "kernel"},
 	"internal/cpython": {"dlpack"},
-	"capsule":          {"dlpack", "tensor", "internal/cpython"},
+	"capsule":          {"dlpack", "tensor", "builtin", "internal/cpython"},
 	"exchange":         {"dlpack", "tensor", "internal/cpython", "capsule"},
-	"pyext":            {"dlpack", "tensor", "packed", "kernel", "cuda", "internal/cpython", "capsule", "exchange"},
+	"pyext":            {"builtin", "dlpack", "tensor", "packed", "kernel", "cuda", "internal/cpython", "capsule", "exchange"},
 	"pyext/core":       {"pyext"},
+	"builtin":          {"dlpack", "tensor", "packed", "kernel"},
 	"internal/arch":    {},
 	"examples":         {"dlpack", "tensor", "packed", "kernel", "library", "cuda"}, // and the folders in it
 }

@@ -16,7 +16,7 @@ import (
 // root is the repository, seen from this package's folder, where go test runs.
 const root = "../.."
 
-// goFile is one parsed Go file of the root module.
+// goFile is one parsed Go file of the root module or of an example.
 type goFile struct {
 	path   string // from the root, with slashes
 	syntax *ast.File
@@ -48,7 +48,7 @@ func (f goFile) functions() []*ast.FuncDecl {
 	return found
 }
 
-// goFiles parses every Go file of the root module.
+// goFiles parses every Go file of the root module and of the examples.
 func goFiles(t *testing.T) []goFile {
 	t.Helper()
 	var files []goFile
@@ -63,8 +63,8 @@ func goFiles(t *testing.T) []goFile {
 	return files
 }
 
-// sources lists the files of the root module with one of these extensions: not those of hidden folders, of nested
-// modules or of test data.
+// sources lists the files of the root module and of the examples with one of these extensions: not those of hidden
+// folders, of other nested modules (the tools, which may need what they like) or of test data.
 func sources(t *testing.T, extensions ...string) []string {
 	t.Helper()
 	var names []string
@@ -87,8 +87,9 @@ func sources(t *testing.T, extensions ...string) []string {
 
 func outside(dir string) bool {
 	base := path.Base(dir)
-	_, nested := os.Stat(filepath.Join(root, dir, "go.mod"))
-	return strings.HasPrefix(base, ".") || strings.HasPrefix(base, "_") || base == "testdata" || nested == nil
+	_, err := os.Stat(filepath.Join(root, dir, "go.mod"))
+	nested := err == nil && path.Dir(dir) != "examples" // each of them is a module, as an author's project is
+	return strings.HasPrefix(base, ".") || strings.HasPrefix(base, "_") || base == "testdata" || nested
 }
 
 func read(name string) string {

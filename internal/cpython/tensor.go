@@ -128,7 +128,7 @@ func NewTensor(d dlpack.DType, shape []int64, padded, zero bool) (Object, error)
 	}
 	var storage *C.gd_storage
 	var data unsafe.Pointer
-	Unlocked(nbytes, func() { data = C.gd_storage_block(C.size_t(nbytes), C.bool(zero), &storage) })
+	_ = Unlocked(nbytes, func(Poll) error { data = C.gd_storage_block(C.size_t(nbytes), C.bool(zero), &storage); return nil })
 	if data == nil {
 		return Object{}, dlpack.Errorf(dlpack.KindMemory, "godlpack: no memory for %d bytes (%s, shape %v)", nbytes, d, shape)
 	}
@@ -136,22 +136,4 @@ func NewTensor(d dlpack.DType, shape []int64, padded, zero bool) (Object, error)
 		*(*byte)(unsafe.Add(data, nbytes-1)) = 0 // the bits that no element has: equal tensors pickle to equal bytes
 	}
 	return newTensor(uintptr(data), d, shape, strides, flags, storage)
-}
-
-// longWork is how many bytes take longer to work on than the GIL takes to hand over.
-const longWork = 1 << 18
-
-// Unlocked does work over nbytes of memory, without the GIL if that is worth it. Work must not touch Python.
-//
-// GIL: held, and held again on return.
-// Owns: nothing passes.
-// Threads: any with the GIL.
-func Unlocked(nbytes int64, work func()) {
-	if nbytes < longWork {
-		work()
-		return
-	}
-	state := C.PyEval_SaveThread()
-	defer C.PyEval_RestoreThread(state)
-	work()
 }

@@ -1,0 +1,62 @@
+"""The examples, each as its user has it: built by godlpack's backend into a wheel, installed, tested by its own tests."""
+
+import os
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = Path(__file__).parents[1] / "examples"
+NEEDS = {"imagebatch": ["PIL"], "textfeat": ["hypothesis", "sklearn"]}  # for its tests, beside numpy and torch
+QUICK = {"imagebatch": ["--files", "4"], "textfeat": ["--texts", "4"]}
+BUILD = "import godlpack.build, sys; godlpack.build.build_wheel(sys.argv[1])"
+
+
+def python(folder: Path, *arguments: str, path: Path | None = None, **environment: str) -> str:
+    """Runs Python in a folder. It has what this Python has, and before that the packages in path."""
+    places = [str(path)] if path else []
+    env = {**os.environ, **environment, "PYTHONPATH": os.pathsep.join([*places, *filter(None, sys.path)])}
+    command = [sys.executable, "-P", *arguments]
+    done = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, timeout=900)
+    assert done.returncode == 0, done.stdout[-10_000:] + done.stderr[-10_000:]
+    return done.stdout
+
+
+@pytest.fixture(scope="module", params=sorted(NEEDS))
+def example(request, tmp_path_factory) -> tuple[str, Path, Path]:
+    """An example's name, a copy of its folder, and the folder where its wheel is installed. Nothing comes from a network."""
+    name = request.param
+    for module in ("hatchling", "numpy", "torch", *NEEDS[name]):
+        pytest.importorskip(module)
+    folder = tmp_path_factory.mktemp(name)
+    source, wheels, installed = folder / "source", folder / "wheels", folder / "installed"
+    ignored = shutil.ignore_patterns("*.so", "*.json", "*.pyi", "zz_godlpack.go", "__pycache__", "dist", ".venv")
+    shutil.copytree(EXAMPLES / name, source, ignore=ignored)
+    before = files(source)
+    python(source, "-c", BUILD, str(wheels), GOPROXY="off", GOFLAGS="-mod=mod")
+    assert files(source) == before, "a build leaves the sources as they were"
+    (wheel,) = wheels.iterdir()
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(installed)
+    return name, source, installed
+
+
+def files(folder: Path) -> dict[Path, bytes]:
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_all_examples_are_tested():
+    assert sorted(path.parent.name for path in EXAMPLES.glob("*/go.mod")) == sorted(NEEDS)
+
+
+def test_its_own_tests(example):
+    _, source, installed = example
+    python(source, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests", path=installed)
+
+
+def test_its_benchmark_runs(example):
+    name, source, installed = example
+    assert f"| {name} |" in python(source, "bench.py", "--rounds", "1", *QUICK[name], path=installed)
