@@ -1,9 +1,9 @@
 package pyext
 
 import (
-	"godlpack/builtin"
 	"godlpack/dlpack"
 	"godlpack/internal/cpython"
+	"godlpack/memory"
 )
 
 var signAsType = cpython.Sign("astype(dtype, /)")
@@ -36,10 +36,7 @@ func asType(t cpython.Tensor, d dlpack.DType) (cpython.Object, error) {
 		return o, err
 	}
 	to, _ := cpython.TensorOf(o)
-	err = cpython.Unlocked(t.Bytes()+to.Bytes(), func(poll cpython.Poll) error {
-		return builtin.Convert(builtin.Caller(poll), builtin.At(to.Record(), to.Flags()), builtin.At(rec, t.Flags()))
-	})
-	if err != nil {
+	if err := memory.Convert(to, t); err != nil {
 		o.Release()
 		return cpython.Object{}, dlpack.Wrap(err, "astype()")
 	}

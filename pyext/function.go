@@ -6,10 +6,10 @@ import (
 	"strings"
 	"unsafe"
 
-	"godlpack/builtin"
 	"godlpack/dlpack"
 	"godlpack/exchange"
 	"godlpack/internal/cpython"
+	"godlpack/memory"
 	"godlpack/packed"
 )
 
@@ -244,9 +244,7 @@ func fill(out, from cpython.Object) error {
 	case d.Device != s.Device:
 		return dlpack.Errorf(dlpack.KindBuffer, "want %s, got %s", describeTensor(s), describeTensor(d))
 	}
-	return cpython.Unlocked(src.Bytes(), func(poll cpython.Poll) error {
-		return builtin.Copy(builtin.Caller(poll), builtin.At(d, dst.Flags()), builtin.At(s, src.Flags()))
-	})
+	return memory.Assign(dst, src)
 }
 
 func describeTensor(t *dlpack.Tensor) string {
