@@ -296,6 +296,13 @@ def test_no_go(monkeypatch):
         gd.load_inline(OPS)
 
 
+def test_author_need_not_list_what_godlpack_requires(package):
+    """Package cuda needs another module, of which the author's go.mod knows nothing."""
+    text = 'package ops\n\nimport "godlpack/cuda"\n\n//godlpack:export\nfunc Driver() bool {\n\t_, err := cuda.Default()\n\treturn err == nil\n}\n'
+    package.joinpath("driver.go").write_text(text)
+    assert gd.load(package).driver() in (True, False)
+
+
 # --- what the generated code passes
 
 
