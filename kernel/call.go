@@ -40,6 +40,8 @@ type Call struct {
 	binders   [maxNames]int         // by which argument
 	converted []conversion
 
+	asked prototype
+
 	results []packed.Cell // so far; they own what they refer to
 	room    [2]packed.Cell
 	err     error // the first that a Return function, or the caller in a conversion, came to

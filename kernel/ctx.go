@@ -24,8 +24,8 @@ type Ctx struct {
 	mu      sync.Mutex
 	ended   bool
 	outputs []*dlpack.ManagedTensorVersioned // those that are not returned yet
-	few     [2]*dlpack.ManagedTensorVersioned
-	asked   prototype // what the host is asked for, here so that asking takes no memory
+	one     [1]*dlpack.ManagedTensorVersioned
+	asked   *prototype // what the host is asked for: the call's own, as long as it lasts
 }
 
 // A prototype is a record to allocate one like it, with room for its shape.
@@ -58,8 +58,8 @@ var (
 // Ctx returns the call's context, the same each time.
 func (c *Call) Ctx() *Ctx {
 	if c.ctx == nil {
-		c.ctx = &Ctx{host: c.host}
-		c.ctx.outputs = c.ctx.few[:0]
+		c.ctx = &Ctx{host: c.host, asked: &c.asked} // as small as can be: functions may keep it, so each call has its own
+		c.ctx.outputs = c.ctx.one[:0]
 	}
 	return c.ctx
 }
@@ -178,6 +178,9 @@ func (ctx *Ctx) keep(m *dlpack.ManagedTensorVersioned) (*dlpack.Tensor, error) {
 func (ctx *Ctx) allocate(dtype dlpack.DType, device dlpack.Device, shape []int64) (*dlpack.ManagedTensorVersioned, error) {
 	ctx.mu.Lock()
 	defer ctx.mu.Unlock()
+	if ctx.ended {
+		return nil, errEnded
+	}
 	ctx.asked.set(dtype, device, shape)
 	m, err := ctx.host.Allocate(&ctx.asked.Tensor)
 	if err != nil {
