@@ -72,7 +72,11 @@ class GoBuildHook(BuildHookInterface):
     def go_sources(self) -> dict[str, Path]:
         """The Go packages that authors need, as a module: without tests."""
         root = Path(self.root)
-        found = [root / "go.mod", *(file for folder in GO_PACKAGES for file in (root / folder).glob("*.*"))]
+        found = [
+            root / "go.mod",
+            root / "go.sum",
+            *(file for folder in GO_PACKAGES for file in (root / folder).glob("*.*")),
+        ]
         found = [file for file in found if file.is_file() and not file.name.endswith("_test.go")]
         return {f"go/{file.relative_to(root)}": file for file in found}
 

@@ -1,9 +1,10 @@
 package capsule
 
 import (
+	"godlpack/cuda"
 	"godlpack/dlpack"
 	"godlpack/internal/cpython"
-	"godlpack/tensor"
+	"godlpack/memory"
 )
 
 // Copying says whether memory may, must or must not be copied (R25).
@@ -21,6 +22,7 @@ type Request struct {
 	Versioned bool           // max_version of at least 1.0 (R4, R5)
 	Copy      Copying        // copy
 	Device    *dlpack.Device // dl_device; nil is the tensor's own (R26)
+	Stream    uintptr        // stream, of a consumer on CUDA that shall wait for our work; 0: none
 }
 
 var dlpackSignature = cpython.Sign("__dlpack__(*, stream=?, max_version=?, dl_device=?, copy=?)")
@@ -46,31 +48,35 @@ func ParseRequest(c *cpython.Call) (r Request, err error) {
 	if r.Device != nil {
 		where = *r.Device // R29
 	}
-	if err := checkStream(args[0], where); err != nil {
+	if r.Stream, err = parseStream(args[0], where); err != nil {
 		return r, err
 	}
 	r.Copy, err = ParseCopy(args[3])
 	return r, err
 }
 
-// checkStream accepts the streams that mean something on the device: on the CPU None, and -1 for those who pass it
-// everywhere (R27); on CUDA and ROCm what the array API lists (R28).
-func checkStream(stream cpython.Object, dev dlpack.Device) error {
-	if !stream.Given() {
-		return nil
+// parseStream accepts the streams that mean something on the device: on the CPU None, and -1 for those who pass it
+// everywhere (R27); on CUDA and ROCm what the array API lists (R28). The result is the stream that shall wait for ours.
+func parseStream(stream cpython.Object, dev dlpack.Device) (uintptr, error) {
+	var value int64
+	if stream.Given() {
+		if !stream.IsIndex() {
+			return 0, dlpack.Errorf(dlpack.KindType, "__dlpack__() argument 'stream': want None or an int, got %s", stream.Type().Name())
+		}
+		var err error
+		if value, _, err = stream.Int64(); err != nil { // no handle is beyond 64 bits: the nearest number will do
+			return 0, err
+		}
 	}
-	if !stream.IsIndex() {
-		return dlpack.Errorf(dlpack.KindType, "__dlpack__() argument 'stream': want None or an int, got %s", stream.Type().Name())
+	rocm := dev.Type == dlpack.ROCm && (value == 0 || value > 2)
+	switch {
+	case dev.Type == dlpack.CUDA:
+		handle, _, err := cuda.StreamArgument(value, stream.Given())
+		return handle, dlpack.Wrap(err, "__dlpack__() argument 'stream'")
+	case !stream.Given(), value == cuda.NoSync, rocm:
+		return 0, nil
 	}
-	s, fits, err := stream.Int64()
-	if err != nil {
-		return err
-	}
-	switch cuda, rocm := dev.Type == dlpack.CUDA, dev.Type == dlpack.ROCm; {
-	case s == -1, cuda && (s > 0 || !fits), rocm && (s == 0 || s > 2 || !fits):
-		return nil
-	}
-	return dlpack.Errorf(dlpack.KindValue, "__dlpack__() argument 'stream': %s is no stream of device %s", stream.Str(), dev)
+	return 0, dlpack.Errorf(dlpack.KindValue, "__dlpack__() argument 'stream': %s is no stream of device %s", stream.Str(), dev)
 }
 
 func wantsVersioned(version cpython.Object) (bool, error) {
@@ -142,7 +148,7 @@ func ParseCopy(o cpython.Object) (Copying, error) {
 	return CopyNever, nil
 }
 
-// Export answers t.__dlpack__ with a capsule (R4, R5, R23 to R26).
+// Export answers t.__dlpack__ with a capsule (R4, R5, R23 to R26); on CUDA the consumer's stream waits for ours (R28).
 //
 // GIL: held; released while much memory is copied.
 // Owns: the result is new; on error there is none.
@@ -161,7 +167,18 @@ func Export(t cpython.Tensor, r Request) (cpython.Object, error) {
 			return cpython.Object{}, err
 		}
 	}
+	if err := handOver(dev, r.Stream); err != nil {
+		return cpython.Object{}, err
+	}
 	return t.Capsule(r.Versioned, 0)
+}
+
+// handOver lets a consumer's stream wait for what is queued for memory on a device.
+func handOver(dev dlpack.Device, consumer uintptr) error {
+	if dev.Type != dlpack.CUDA || consumer == 0 {
+		return nil
+	}
+	return memory.Release(dev, consumer)
 }
 
 // fitsLegacy refuses what a legacy capsule cannot say (R23).
@@ -179,37 +196,34 @@ func exportCopy(t cpython.Tensor, r Request) (cpython.Object, error) {
 	if !r.Versioned && t.Padded() {
 		return cpython.Object{}, fitsLegacy(t)
 	}
-	if r.Device != nil && *r.Device != dlpack.Host {
-		return cpython.Object{}, dlpack.Errorf(dlpack.KindBuffer, "cannot copy from %s to %s: want 'cpu'", t.Record().Device, *r.Device)
+	to := copyDevice(t)
+	if r.Device != nil {
+		to = *r.Device
 	}
-	o, err := Copy(t)
+	o, err := memory.Copy(t, to)
 	if err != nil {
 		return cpython.Object{}, err
 	}
 	defer o.Release()
 	copied, _ := cpython.TensorOf(o)
+	if err := handOver(to, r.Stream); err != nil {
+		return cpython.Object{}, err
+	}
 	return copied.Capsule(r.Versioned, dlpack.IsCopied)
 }
 
-// Copy makes a C-contiguous, writable copy on the CPU; BufferError if the CPU cannot read the memory.
+// Copy makes a C-contiguous, writable copy: on the same CUDA device, or on the CPU of what the CPU can read. All else is a
+// BufferError.
 //
 // GIL: held; released while much memory is copied.
 // Owns: the result is new; on error there is none.
 // Threads: any with the GIL.
-func Copy(t cpython.Tensor) (cpython.Object, error) {
-	rec := t.Record()
-	if !rec.Device.Type.HostReadable() {
-		return cpython.Object{}, dlpack.Errorf(dlpack.KindBuffer, "the CPU cannot read memory on %s", rec.Device)
+func Copy(t cpython.Tensor) (cpython.Object, error) { return memory.Copy(t, copyDevice(t)) }
+
+// copyDevice is where a copy goes that was asked for no device.
+func copyDevice(t cpython.Tensor) dlpack.Device {
+	if dev := t.Record().Device; dev.Type == dlpack.CUDA {
+		return dev
 	}
-	o, err := cpython.NewTensor(rec.DType, rec.Dims(), t.Padded(), false)
-	if err != nil {
-		return o, err
-	}
-	to, _ := cpython.TensorOf(o)
-	cpython.Unlocked(t.Bytes(), func() { err = tensor.Copy(to.Record(), rec, t.Padded()) })
-	if err != nil {
-		o.Release()
-		return cpython.Object{}, err
-	}
-	return o, nil
+	return dlpack.Host
 }

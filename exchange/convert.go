@@ -1,9 +1,9 @@
 package exchange
 
 import (
-	"godlpack/capsule"
 	"godlpack/dlpack"
 	"godlpack/internal/cpython"
+	"godlpack/memory"
 )
 
 // Convert returns t's memory as an object of like's library: like is an array type, or an object of one. What the
@@ -160,11 +160,8 @@ func makeJAX(t cpython.Tensor, typ cpython.Object) (cpython.Object, error) {
 // Threads: any with the GIL.
 func Move(t cpython.Tensor, to dlpack.Device) (cpython.Object, error) {
 	from := t.Record().Device
-	switch {
-	case from == to:
+	if from == to {
 		return t.Object().Retain(), nil
-	case to == dlpack.Host && from.Type.HostReadable():
-		return capsule.Copy(t)
 	}
-	return cpython.Object{}, dlpack.Errorf(dlpack.KindBuffer, "cannot move a tensor from %s to %s", from, to)
+	return memory.Copy(t, to)
 }

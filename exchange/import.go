@@ -5,8 +5,10 @@ import (
 	"strings"
 
 	"godlpack/capsule"
+	"godlpack/cuda"
 	"godlpack/dlpack"
 	"godlpack/internal/cpython"
+	"godlpack/memory"
 )
 
 // Request is what from_dlpack is asked for besides the tensor.
@@ -94,49 +96,71 @@ func takeByTable(x, typ cpython.Object) (capsule.Imported, error) {
 // since we can copy too (R47), and with nothing if it does not know that much (R33). A type that answers the usual
 // question with a versioned capsule, or is jax's, gets a plan.
 func takeByMethod(x, method cpython.Object, r Request) (capsule.Imported, error) {
-	c, err := question(method, r)
+	stream := streamFor(x, r)
+	defer release(stream)
+	c, err := question(method, r, stream)
 	if err != nil && r.Copy == capsule.CopyAlways && cpython.RaisedBufferError() {
 		cpython.ClearError()
-		c, err = question(method, Request{Device: r.Device})
+		c, err = question(method, Request{Device: r.Device}, stream)
 	}
 	knows := err == nil
 	if err != nil && cpython.RaisedTypeError() {
 		cpython.ClearError()
-		c, err = method.Call(nil)
+		c, err = method.Call(nil, stream...)
 	}
 	if err != nil {
 		return capsule.Imported{}, err
 	}
 	defer c.Release()
-	taken, err := TakeAnswer(x, c)
+	taken, err := takeAnswer(x, c)
+	knows = knows && len(stream) == 0 // the lane passes none
 	if err == nil && knows && (taken.Versioned || taken.Immutable) {
 		cpython.SetPlan(x.Type(), cpython.Plan{Road: methodOrBuffer(x, taken), Immutable: taken.Immutable})
 	}
 	return taken, err
 }
 
-// question calls __dlpack__ for what we want.
-func question(method cpython.Object, r Request) (cpython.Object, error) {
+// question calls __dlpack__ for what we want, and says where we are.
+func question(method cpython.Object, r Request, stream []cpython.Keyword) (cpython.Object, error) {
 	keywords, err := keywordsOf(r)
 	if err != nil {
 		return cpython.Object{}, err
 	}
-	defer func() {
-		for _, k := range keywords {
-			k.Value.Release()
-		}
-	}()
-	return method.Call(nil, keywords...)
+	defer release(keywords)
+	return method.Call(nil, slices.Concat(keywords, stream)...)
 }
 
-// TakeAnswer takes the tensor out of what x's __dlpack__ answered; errors name x's type. No capsule is a TypeError, one
-// without a live DLPack name a ValueError, a tensor that cannot be shared a BufferError.
+func release(keywords []cpython.Keyword) {
+	for _, k := range keywords {
+		k.Value.Release()
+	}
+}
+
+// TakeAnswer takes the tensor out of what x's __dlpack__ answered to a question that named no stream: on CUDA, ours then
+// waits for the default one, for which x's work was made to wait (R28). Errors name x's type. No capsule is a TypeError,
+// one without a live DLPack name a ValueError, a tensor that cannot be shared a BufferError.
 //
 // GIL: held.
 // Owns: x and answer stay the caller's; the result is new and the capsule used; on error there is no result, and the
-// capsule is as it was.
+// capsule's tensor is deleted now or with it.
 // Threads: any with the GIL.
-func TakeAnswer(x, answer cpython.Object) (capsule.Imported, error) {
+func TakeAnswer(x, answer cpython.Object) (cpython.Object, error) {
+	taken, err := takeAnswer(x, answer)
+	if err != nil {
+		return cpython.Object{}, err
+	}
+	t, _ := cpython.TensorOf(taken.Tensor)
+	if dev := t.Record().Device; dev.Type == dlpack.CUDA {
+		err = memory.Acquire(dev, cuda.Legacy)
+	}
+	if err != nil {
+		taken.Tensor.Release()
+		return cpython.Object{}, dlpack.Wrap(err, x.Type().Name())
+	}
+	return taken.Tensor, nil
+}
+
+func takeAnswer(x, answer cpython.Object) (capsule.Imported, error) {
 	typ := x.Type()
 	if !answer.IsCapsule() {
 		return capsule.Imported{}, dlpack.Errorf(dlpack.KindType, "%s.__dlpack__() returned %s: want a capsule", typ.Name(), answer.Type().Name())
@@ -207,8 +231,8 @@ func settle(taken capsule.Imported, r Request) (cpython.Object, error) {
 	if moves && r.Copy == capsule.CopyNever {
 		return cpython.Object{}, dlpack.Errorf(dlpack.KindBuffer, "moving from %s to %s needs a copy, and copy=False", dev, *r.Device)
 	}
-	if r.Device != nil && *r.Device != dlpack.Host {
-		return cpython.Object{}, dlpack.Errorf(dlpack.KindBuffer, "cannot copy from %s to %s: want 'cpu'", dev, *r.Device)
+	if moves {
+		return memory.Copy(t, *r.Device)
 	}
 	return capsule.Copy(t)
 }

@@ -45,6 +45,16 @@ func DeviceMut[T tensor.Element](c *Call, i int) (v tensor.DeviceMut[T]) {
 	return v
 }
 
+// Tensor returns a tensor of any type as its record, and the flags beside it; nil for None. The record is borrowed. Only
+// what was declared Mutable may be written; what was declared Untyped may be unaligned, or packed below a byte.
+func (c *Call) Tensor(i int) (*dlpack.Tensor, dlpack.Flags) {
+	t := c.tensor(i)
+	if t == nil || c.conversion(position{i, -1}) != nil || i >= len(c.args.Values) {
+		return t, 0
+	}
+	return t, c.args.FlagsAt(i) &^ packed.Checked
+}
+
 // typed returns the record of tensor argument i, after a look at its type.
 func (c *Call) typed(i int, as dlpack.DType) *dlpack.Tensor {
 	t := c.tensor(i)

@@ -193,10 +193,10 @@ func (o *operand) checkLayout() *refusal {
 	if o.slot.Order != AnyOrder && !dlpack.IsContiguous(o.Dims(), o.Steps(), o.slot.Order[0]) {
 		return o.refuse(BufferError, "")
 	}
-	if uintptr(o.Start())&uintptr(o.DType.Align()-1) != 0 && !o.Aligned() {
+	if !o.slot.Untyped && uintptr(o.Start())&uintptr(o.DType.Align()-1) != 0 && !o.Aligned() {
 		return o.refuse(BufferError, ", not aligned to "+strconv.Itoa(o.DType.Align())+" bytes")
 	}
-	if o.DType.SubByte() && paddedInGo(o.DType) != o.flags.Has(dlpack.SubbytePadded) {
+	if !o.slot.Untyped && o.DType.SubByte() && paddedInGo(o.DType) != o.flags.Has(dlpack.SubbytePadded) {
 		return o.refuse(BufferError, ", with lanes "+storageText(o.flags))
 	}
 	if o.slot.Mutable && !o.slot.MayOverlap && !apart(o.Tensor) {

@@ -24,6 +24,27 @@ type Ctx struct {
 	mu      sync.Mutex
 	ended   bool
 	outputs []*dlpack.ManagedTensorVersioned // those that are not returned yet
+	few     [2]*dlpack.ManagedTensorVersioned
+	asked   prototype // what the host is asked for, here so that asking takes no memory
+}
+
+// A prototype is a record to allocate one like it, with room for its shape.
+type prototype struct {
+	dlpack.Tensor
+	shape [8]int64
+}
+
+func (p *prototype) set(dtype dlpack.DType, device dlpack.Device, shape []int64) {
+	p.Tensor = dlpack.Tensor{Device: device, NDim: int32(len(shape)), DType: dtype}
+	if len(shape) == 0 {
+		return
+	}
+	dims := p.shape[:]
+	if len(shape) > len(dims) {
+		dims = make([]int64, len(shape))
+	}
+	copy(dims, shape)
+	p.Shape = &dims[0]
 }
 
 // pollEvery is how long the host is left alone: a person who pressed Ctrl-C does not feel it.
@@ -38,7 +59,7 @@ var (
 func (c *Call) Ctx() *Ctx {
 	if c.ctx == nil {
 		c.ctx = &Ctx{host: c.host}
-		c.ctx.polled.Store(int64(time.Since(begin)))
+		c.ctx.outputs = c.ctx.few[:0]
 	}
 	return c.ctx
 }
@@ -53,8 +74,12 @@ func (ctx *Ctx) Err() error {
 	if reason := ctx.reason.Load(); reason != nil {
 		return *reason
 	}
-	now := int64(time.Since(begin))
-	if now-ctx.polled.Load() < pollEvery {
+	now, polled := int64(time.Since(begin)), ctx.polled.Load()
+	if polled == 0 { // the call has just begun, as far as anybody can tell
+		ctx.polled.CompareAndSwap(0, now)
+		return nil
+	}
+	if now-polled < pollEvery {
 		return nil
 	}
 	asked, err := ctx.host.Poll()
@@ -139,26 +164,26 @@ func goTensor(dtype dlpack.DType, shape []int64) (*dlpack.Tensor, error) {
 // keep makes an output the context's.
 func (ctx *Ctx) keep(m *dlpack.ManagedTensorVersioned) (*dlpack.Tensor, error) {
 	ctx.mu.Lock()
-	defer ctx.mu.Unlock()
 	if ctx.ended {
+		ctx.mu.Unlock()
 		ctx.host.Delete(m)
 		return nil, errEnded
 	}
 	ctx.outputs = append(ctx.outputs, m)
+	ctx.mu.Unlock()
 	return &m.Tensor, nil
 }
 
 // allocate returns memory of the caller's, and makes sure that it is as asked.
 func (ctx *Ctx) allocate(dtype dlpack.DType, device dlpack.Device, shape []int64) (*dlpack.ManagedTensorVersioned, error) {
-	prototype := &dlpack.Tensor{Device: device, NDim: int32(len(shape)), DType: dtype}
-	if len(shape) > 0 {
-		prototype.Shape = &shape[0]
-	}
-	m, err := ctx.host.Allocate(prototype)
+	ctx.mu.Lock()
+	defer ctx.mu.Unlock()
+	ctx.asked.set(dtype, device, shape)
+	m, err := ctx.host.Allocate(&ctx.asked.Tensor)
 	if err != nil {
 		return nil, err
 	}
-	if err := fresh(m, prototype); err != nil {
+	if err := fresh(m, &ctx.asked.Tensor); err != nil {
 		ctx.host.Delete(m)
 		return nil, err
 	}
@@ -168,6 +193,9 @@ func (ctx *Ctx) allocate(dtype dlpack.DType, device dlpack.Device, shape []int64
 // fresh checks that an allocator gave what it was asked for.
 func fresh(m *dlpack.ManagedTensorVersioned, want *dlpack.Tensor) error {
 	t := &m.Tensor
+	if asIs(m, want) {
+		return nil
+	}
 	if err := t.Validate(); err != nil {
 		return dlpack.Wrap(err, "the caller's allocator")
 	}
@@ -179,6 +207,25 @@ func fresh(m *dlpack.ManagedTensorVersioned, want *dlpack.Tensor) error {
 	text := append(appendTensor([]byte("the caller's allocator: want compact and writable "), want), ", got "...)
 	text = append(appendTensor(text, t), ", strides "...)
 	return &Error{Kind: BufferError, Msg: string(appendNumbers(text, t.Steps()))}
+}
+
+// asIs reports whether a host gave what nearly all give: the record that was asked for, with compact strides.
+func asIs(m *dlpack.ManagedTensorVersioned, want *dlpack.Tensor) bool {
+	t := &m.Tensor
+	if m.Flags != 0 || t.DType != want.DType || t.Device != want.Device || t.NDim != want.NDim || t.Data == nil || t.Strides == nil {
+		return false
+	}
+	dims, steps, step := t.Dims(), t.Steps(), int64(1)
+	if len(dims) > 0 && t.Shape == nil {
+		return false
+	}
+	for i := len(dims) - 1; i >= 0; i-- {
+		if dims[i] != want.Dims()[i] || steps[i] != step || dims[i] == 0 {
+			return false
+		}
+		step *= dims[i] // as many as were asked for: no overflow
+	}
+	return uintptr(t.Start())&uintptr(t.DType.Align()-1) == 0
 }
 
 // take returns the output that t is, nil if it is none, and no longer owns it.

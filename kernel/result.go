@@ -135,13 +135,14 @@ func (c *Call) give(cell packed.Cell, err error) {
 
 // tensorCell makes a result, or an argument of a callback, of a tensor.
 func (c *Call) tensorCell(r *tensor.Record) (packed.Cell, error) {
-	t := r.Tensor()
 	if c.ctx != nil {
+		t := r.Tensor()
 		if m := c.ctx.take(&t); m != nil {
 			return packed.Managed(m), nil
 		}
 	}
-	return c.lend(r)
+	kept := *r // on the heap, where r is spared from
+	return c.lend(&kept)
 }
 
 // lend makes an argument of the call's own of a tensor, or a copy. An output stays the call's.

@@ -3,7 +3,7 @@ package pyext
 import (
 	"godlpack/dlpack"
 	"godlpack/internal/cpython"
-	"godlpack/tensor"
+	"godlpack/memory"
 )
 
 var signAsType = cpython.Sign("astype(dtype, /)")
@@ -36,8 +36,7 @@ func asType(t cpython.Tensor, d dlpack.DType) (cpython.Object, error) {
 		return o, err
 	}
 	to, _ := cpython.TensorOf(o)
-	cpython.Unlocked(t.Bytes()+to.Bytes(), func() { err = tensor.Convert(to.Record(), rec, padded, t.Padded()) })
-	if err != nil {
+	if err := memory.Convert(to, t); err != nil {
 		o.Release()
 		return cpython.Object{}, dlpack.Wrap(err, "astype()")
 	}

@@ -5,6 +5,7 @@ import (
 
 	"godlpack/dlpack"
 	"godlpack/internal/cpython"
+	"godlpack/memory"
 	"godlpack/tensor"
 )
 
@@ -42,12 +43,30 @@ func create(function string, shape, dtype, device cpython.Object, zero bool) (cp
 	if err != nil {
 		return cpython.Object{}, err
 	}
-	if dev, err := parseDevice(device, function); err != nil {
+	dev, err := parseDevice(device, function)
+	if err != nil {
 		return cpython.Object{}, err
-	} else if dev != nil && dev.Type != dlpack.CPU {
-		return cpython.Object{}, argument(dlpack.KindValue, function, "device", "want 'cpu', got %s", *dev)
 	}
-	return cpython.NewTensor(d, dims, false, zero)
+	if dev == nil || *dev == dlpack.Host {
+		return cpython.NewTensor(d, dims, false, zero)
+	}
+	o, err := memory.New(d, dims, false, *dev)
+	if err != nil {
+		return o, dlpack.Wrap(err, function+"() argument 'device'")
+	}
+	if t, _ := cpython.TensorOf(o); zero {
+		err = memory.Zero(t)
+	}
+	return orRelease(o, err)
+}
+
+// orRelease returns a new object, or, if there is an error, lets go of it.
+func orRelease(o cpython.Object, err error) (cpython.Object, error) {
+	if err != nil {
+		o.Release()
+		return cpython.Object{}, err
+	}
+	return o, nil
 }
 
 func full(c *cpython.Call) (cpython.Object, error) {
@@ -71,12 +90,7 @@ func full(c *cpython.Call) (cpython.Object, error) {
 		return o, err
 	}
 	t, _ := cpython.TensorOf(o)
-	cpython.Unlocked(t.Bytes(), func() { err = tensor.Fill(t.Record(), false, value) })
-	if err != nil {
-		o.Release()
-		return cpython.Object{}, err
-	}
-	return o, nil
+	return orRelease(o, memory.Fill(t, value))
 }
 
 // parseScalar reads a number: a bool, int, float or complex of Python, or an object with an item() that gives one.

@@ -16,8 +16,7 @@ var (
 func init() {
 	cpython.Handle(cpython.OpFromDLPack, fromDLPack)
 	cpython.Handle(cpython.OpTakeAnswer, func(c *cpython.Call) (cpython.Object, error) {
-		taken, err := exchange.TakeAnswer(c.Self, c.Arg(0))
-		return taken.Tensor, err
+		return exchange.TakeAnswer(c.Self, c.Arg(0))
 	})
 	cpython.Handle(cpython.OpAsArray, asArray)
 	cpython.Handle(cpython.OpAdopt, adopt)
@@ -110,6 +109,8 @@ func sharing(obj cpython.Object, copying capsule.Copying) (cpython.Object, error
 	}
 	described := obj.Type().Find("__array_interface__") // not on a class, which has only the attribute's descriptor
 	defer described.Release()
+	onDevice := obj.Type().Find("__cuda_array_interface__")
+	defer onDevice.Release()
 	var o cpython.Object
 	var err error
 	switch {
@@ -117,8 +118,10 @@ func sharing(obj cpython.Object, copying capsule.Copying) (cpython.Object, error
 		o, err = fromBuffer(obj)
 	case described.Exists():
 		o, err = fromInterface(obj)
+	case onDevice.Exists():
+		o, err = fromCUDAInterface(obj)
 	default:
-		return cpython.Object{}, argument(dlpack.KindType, "asarray", "obj", "want a tensor, a DLPack capsule, or an object with the buffer protocol or __array_interface__, got %s", obj.Type().Name())
+		return cpython.Object{}, argument(dlpack.KindType, "asarray", "obj", "want a tensor, a DLPack capsule, or an object with the buffer protocol, __array_interface__ or __cuda_array_interface__, got %s", obj.Type().Name())
 	}
 	if err != nil || copying != capsule.CopyAlways {
 		return o, err

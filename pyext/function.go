@@ -9,8 +9,8 @@ import (
 	"godlpack/dlpack"
 	"godlpack/exchange"
 	"godlpack/internal/cpython"
+	"godlpack/memory"
 	"godlpack/packed"
-	"godlpack/tensor"
 )
 
 func init() {
@@ -244,8 +244,7 @@ func fill(out, from cpython.Object) error {
 	case d.Device != s.Device:
 		return dlpack.Errorf(dlpack.KindBuffer, "want %s, got %s", describeTensor(s), describeTensor(d))
 	}
-	cpython.Unlocked(src.Bytes(), func() { err = tensor.Copy(d, s, dst.Padded()) })
-	return err
+	return memory.Assign(dst, src)
 }
 
 func describeTensor(t *dlpack.Tensor) string {

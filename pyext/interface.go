@@ -35,21 +35,30 @@ func arrayInterface(c *cpython.Call) (cpython.Object, error) {
 	if code == "" || !rec.Device.Type.HostReadable() {
 		return cpython.Object{}, dlpack.Errorf(dlpack.KindBuffer, "NumPy's array interface cannot describe %s on %s", rec.DType, rec.Device)
 	}
-	strides := make([]int64, rec.NDim)
-	for i, step := range rec.Steps() {
-		strides[i] = step * int64(rec.DType.ItemSize(false))
-	}
-	address, readonly := cpython.UInt(uint64(rec.Address())), cpython.Bool(t.ReadOnly())
-	data, err := cpython.TupleOf([]cpython.Object{address, readonly})
-	cpython.ReleaseAll([]cpython.Object{address, readonly})
+	data, err := interfacePair(t)
 	if err != nil {
 		return data, err
 	}
 	defer data.Release()
 	return cpython.DictOf([]cpython.Entry{
 		{Name: "version", Value: int64(3)}, {Name: "typestr", Value: code}, {Name: "data", Value: data},
-		{Name: "shape", Value: rec.Dims()}, {Name: "strides", Value: strides},
+		{Name: "shape", Value: rec.Dims()}, {Name: "strides", Value: byteStrides(rec)},
 	})
+}
+
+func byteStrides(rec *dlpack.Tensor) []int64 {
+	strides := make([]int64, rec.NDim)
+	for i, step := range rec.Steps() {
+		strides[i] = step * int64(rec.DType.ItemSize(false))
+	}
+	return strides
+}
+
+// interfacePair is the tuple (address, read-only).
+func interfacePair(t cpython.Tensor) (cpython.Object, error) {
+	pair := []cpython.Object{cpython.UInt(uint64(t.Record().Address())), cpython.Bool(t.ReadOnly())}
+	defer cpython.ReleaseAll(pair)
+	return cpython.TupleOf(pair)
 }
 
 // fromInterface makes a tensor over the memory that obj's array interface, a dict, describes.
@@ -67,27 +76,38 @@ func fromInterface(obj cpython.Object) (cpython.Object, error) {
 }
 
 func readInterface(obj, dict cpython.Object) (cpython.Object, error) {
+	d, err := readDescription(dict)
+	if err != nil {
+		return cpython.Object{}, err
+	}
+	return cpython.NewBorrowed(obj, dlpack.Host, d.address, d.dtype, d.shape, d.strides, d.flags)
+}
+
+// description is what the array interfaces of NumPy and of CUDA have in common; strides in elements.
+type description struct {
+	address        uintptr
+	dtype          dlpack.DType
+	shape, strides []int64
+	flags          dlpack.Flags
+}
+
+func readDescription(dict cpython.Object) (r description, err error) {
 	entries := make(map[string]cpython.Object)
 	for _, name := range []string{"typestr", "shape", "strides", "data", "mask"} {
 		entries[name] = dict.Entry(name)
 		defer entries[name].Release()
 	}
 	if entries["mask"].Given() {
-		return cpython.Object{}, dlpack.Errorf(dlpack.KindBuffer, "the array has a mask, which DLPack cannot say")
+		return r, dlpack.Errorf(dlpack.KindBuffer, "the array has a mask, which DLPack cannot say")
 	}
-	d, err := interfaceDType(entries["typestr"])
-	if err != nil {
-		return cpython.Object{}, err
+	if r.dtype, err = interfaceDType(entries["typestr"]); err != nil {
+		return r, err
 	}
-	shape, strides, err := interfaceLayout(entries["shape"], entries["strides"], int64(d.ItemSize(false)))
-	if err != nil {
-		return cpython.Object{}, err
+	if r.shape, r.strides, err = interfaceLayout(entries["shape"], entries["strides"], int64(r.dtype.ItemSize(false))); err != nil {
+		return r, err
 	}
-	address, flags, err := interfaceData(entries["data"], shape)
-	if err != nil {
-		return cpython.Object{}, err
-	}
-	return cpython.NewBorrowed(obj, address, d, shape, strides, flags)
+	r.address, r.flags, err = interfaceData(entries["data"], r.shape)
+	return r, err
 }
 
 // interfaceDType reads a typestr.

@@ -210,7 +210,7 @@ def test_devices(kind):
         assert t.to("cpu").tolist() == VALUES
         return
     for read in (t.tolist, t[0].item, t.copy, lambda: t.to("cpu"), lambda: memoryview(t)):
-        with pytest.raises(BufferError, match=r"memory|move"):
+        with pytest.raises(BufferError, match=r"memory|cannot copy|no CUDA driver"):
             read()
 
 
@@ -592,7 +592,7 @@ def test_move_without_a_copy():
 @pytest.mark.parametrize(("device", "asked"), [((1, 0), "cuda"), ((2, 0), "cuda:1"), ((2, 0), "cpu"), ((1, 0), (1, 1))])
 def test_moves_that_cannot_be_made(device, asked):
     forged = Forged(device=device)
-    with pytest.raises(BufferError, match=r"cannot (copy|read)"):
+    with pytest.raises(BufferError, match=r"no CUDA driver|cannot copy from cpu to cpu:1"):
         gd.from_dlpack(Producer(forged), device=asked)
     assert forged.deleted == 1
 

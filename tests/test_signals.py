@@ -334,3 +334,46 @@ for _ in range(5):
 worker.join()
 """
         python(CHILD + script, package=faulty, flags=("-W", "ignore"))
+
+
+LONG_WORK = """
+import signal, sys
+import godlpack as gd
+
+class Interrupted(Exception):
+    pass
+
+def interrupt(*_):
+    if working:
+        raise Interrupted
+
+working = False
+
+signal.signal(signal.SIGALRM, interrupt)
+x = gd.zeros((1 << 13, 1 << 13), "int8").T  # 64 million elements, a cache line apart
+before = gd._core._scoreboard()
+signal.setitimer(signal.ITIMER_REAL, 0.05, 0.05)
+stopped = 0
+for _ in range(200):  # the work would be done many times over before it ends by itself
+    try:
+        working = True
+        WORK
+        working = False
+    except Interrupted:
+        working = False
+        stopped += 1
+        if stopped == 3:
+            break
+signal.setitimer(signal.ITIMER_REAL, 0)
+after = gd._core._scoreboard()
+assert stopped == 3, stopped
+made, freed = (after[k] - before[k] for k in ("storages_made", "storages_freed"))
+assert made == freed, (made, freed)
+print("ok")
+"""
+
+
+@pytest.mark.parametrize("work", ["x.astype('float16')", "x.copy()"])
+def test_a_signal_stops_long_work(python, work):
+    """The handler's exception comes out of the call, as Ctrl-C's KeyboardInterrupt does, and what was made is freed."""
+    assert "ok" in python(LONG_WORK.replace("WORK", work))

@@ -296,7 +296,17 @@ def test_no_go(monkeypatch):
         gd.load_inline(OPS)
 
 
+def test_author_need_not_list_what_godlpack_requires(package):
+    """Package cuda needs another module, of which the author's go.mod knows nothing."""
+    text = 'package ops\n\nimport "godlpack/cuda"\n\n//godlpack:export\nfunc Driver() bool {\n\t_, err := cuda.Default()\n\treturn err == nil\n}\n'
+    package.joinpath("driver.go").write_text(text)
+    assert gd.load(package).driver() in (True, False)
+
+
 # --- what the generated code passes
+
+
+PACKAGES = Path(__file__).parents[1] / "cmd" / "godlpack" / "glue" / "testdata"
 
 
 @pytest.fixture(scope="module")
@@ -304,7 +314,14 @@ def forms(tmp_path_factory):
     """A package with a function for each thing that can be exported."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("GODLPACK_CACHE", str(tmp_path_factory.mktemp("forms")))
-        yield gd.load(Path(__file__).parents[1] / "cmd" / "godlpack" / "glue" / "testdata" / "all", name="forms")
+        yield gd.load(PACKAGES / "all", name="forms")
+
+
+def test_glue_compiles_whatever_the_author_calls_things():
+    assert gd.load(PACKAGES / "names").cast() == "kernel dlpack float8_e4m3fn cpu"
+    vectors = gd.full((2,), 3.0, dtype="float32x4")
+    gd.load(PACKAGES / "lanes").clear(vectors)
+    assert vectors.tolist() == [(0, 0, 0, 0)] * 2
 
 
 def test_plain_values_cross(forms):

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import extension
 
+# Not those of forks: fork() may copy a lock of gcc's sanitizer that another thread holds, and the child hangs in it.
 TESTS = ["hostile", "from_dlpack", "dlpack_method", "table", "buffer", "numpy", "pickle", "lifetime", "no_memory"]
 RECORDS = "10000"
 BYTES = "tests/test_lifetime.py::test_bytes_stay"  # the sanitizer keeps freed memory a while

@@ -8,20 +8,9 @@ import sys
 
 import extension
 
-# Not test_large, whose memory would be collected over and over, nor what starts other processes or asks the wheel.
-TESTS = [
-    "buffer",
-    "device",
-    "dlpack_method",
-    "dtype",
-    "from_dlpack",
-    "hostile",
-    "lifetime",
-    "no_memory",
-    "numpy",
-    "pickle",
-]
-TESTS += ["rules", "table", "tensor", "testing", "threads", "torch", "tvm_ffi", "jax"]
+# Not those that fill much memory, start other processes, or ask the wheel.
+TESTS = ["buffer", "device", "dlpack_method", "dtype", "from_dlpack", "hostile", "jax", "lifetime", "no_memory"]
+TESTS += ["numpy", "pickle", "points", "rules", "table", "tensor", "threads", "torch", "tvm_ffi"]
 
 
 def main() -> int:

@@ -12,12 +12,18 @@ import (
 )
 
 const (
-	mostC      = 2600 // lines of C that are neither blank nor a comment or a text alone
+	mostC      = 2400 // lines of C that are neither blank nor a comment or a text alone
 	goForEachC = 4    // Go lines, tests included, for each of them
 )
 
 // mayHoldC are the folders of the product that may hold C; tests and benchmarks may compile what they like.
 var mayHoldC = []string{"internal/cpython", "library"}
+
+// declares are the headers that say what others have laid down, Python and DLPack, or what others rely on: an ABI has as
+// many lines as it has, and none of them does anything.
+var declares = []string{
+	"internal/cpython/pyabi.h", "internal/cpython/records.h", "internal/cpython/packed.h", "library/godlpack.h",
+}
 
 func TestBudgetOfC(t *testing.T) {
 	var c, golang int
@@ -28,7 +34,9 @@ func TestBudgetOfC(t *testing.T) {
 		if !slices.Contains(mayHoldC, path.Dir(name)) {
 			t.Errorf("%s: C belongs into %v", name, mayHoldC)
 		}
-		c += codeLines(stripC(read(name)))
+		if !slices.Contains(declares, name) {
+			c += codeLines(stripC(read(name)))
+		}
 	}
 	for _, file := range goFiles(t) {
 		c += codeLines(preamble(file))

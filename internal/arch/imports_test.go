@@ -15,11 +15,12 @@ var mayImport = map[string][]string{
 	"kernel":           {"dlpack", "tensor", "packed"},
 	"library":          {"dlpack", "tensor", "packed", "kernel"},
 	"internal/cpython": {"dlpack"},
-	"capsule":          {"dlpack", "tensor", "internal/cpython"},
-	"exchange":         {"dlpack", "tensor", "internal/cpython", "capsule"},
-	"pyext":            {"dlpack", "tensor", "packed", "kernel", "cuda", "internal/cpython", "capsule", "exchange"},
+	"memory":           {"dlpack", "tensor", "builtin", "cuda", "internal/cpython"},
+	"capsule":          {"dlpack", "tensor", "cuda", "internal/cpython", "memory"},
+	"exchange":         {"dlpack", "tensor", "cuda", "internal/cpython", "memory", "capsule"},
+	"pyext":            {"dlpack", "tensor", "packed", "kernel", "cuda", "internal/cpython", "memory", "capsule", "exchange"},
 	"pyext/core":       {"pyext"},
-	"cmd/godlpack":     {"dlpack", "tensor", "packed", "kernel"},
+	"builtin":          {"dlpack", "tensor", "packed", "kernel"},
 	"internal/arch":    {},
 	"examples":         {"dlpack", "tensor", "packed", "kernel", "library", "cuda"}, // and the folders in it
 }

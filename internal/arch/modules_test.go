@@ -13,12 +13,19 @@ import (
 	"testing"
 )
 
-// nested are the modules inside of this one, each with what it may import beyond the standard library. They are for
-// development: neither authors nor users inherit what they require. The other tests pass them over, since their C
-// and their functions are no part of the product.
+// nested are the modules inside of this one, each with what it and the packages in it may import beyond the standard
+// library. They are for development, and the authors' tool, which is built once: neither authors nor users inherit what
+// they require. The other tests pass them over.
 var nested = map[string][]string{
-	"internal/hosted": {"github.com/go-python/cpy3", "godlpack/internal/cpython", "godlpack/pyext", "godlpack/tensor"},
-	"tools":           {},
+	"cmd/godlpack": {
+		"github.com/go-python/gopy/bind", "golang.org/x/tools/go/packages",
+		"godlpack/cmd/godlpack/glue", "godlpack/cmd/godlpack/module", "godlpack/cmd/godlpack/scaffold", "godlpack/cmd/godlpack/source",
+		"godlpack/dlpack", "godlpack/kernel", "godlpack/tensor",
+	},
+	"examples/imagebatch": {"godlpack/dlpack", "godlpack/kernel", "godlpack/tensor"}, // as any author's project
+	"examples/textfeat":   {"godlpack/dlpack", "godlpack/kernel", "godlpack/tensor"},
+	"internal/hosted":     {"github.com/go-python/cpy3", "godlpack/internal/cpython", "godlpack/pyext", "godlpack/tensor"},
+	"tools":               {},
 }
 
 func TestNestedModules(t *testing.T) {
@@ -28,11 +35,7 @@ func TestNestedModules(t *testing.T) {
 			t.Errorf("%s is a module of its own, and not in the picture: give it its place in nested", module)
 			continue
 		}
-		files, err := filepath.Glob(filepath.Join(root, module, "*.go"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, name := range files {
+		for _, name := range goFilesIn(t, filepath.Join(root, module)) {
 			syntax, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ImportsOnly)
 			if err != nil {
 				t.Fatal(err)
@@ -47,7 +50,28 @@ func TestNestedModules(t *testing.T) {
 	}
 }
 
-// nestedModules lists the folders with a go.mod, but for the root and hidden ones, and makes sure that none is missing.
+// goFilesIn lists the Go files in a folder and those in it, but for test data.
+func goFilesIn(t *testing.T, folder string) []string {
+	t.Helper()
+	var names []string
+	err := filepath.WalkDir(folder, func(name string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case entry.Name() == "testdata":
+			return fs.SkipDir
+		case strings.HasSuffix(name, ".go"):
+			names = append(names, name)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return names
+}
+
+// nestedModules lists the folders with a go.mod, but for the root, test data and hidden ones, and makes sure that none is missing.
 func nestedModules(t *testing.T) []string {
 	t.Helper()
 	found := map[string]bool{}
@@ -55,7 +79,7 @@ func nestedModules(t *testing.T) []string {
 		switch {
 		case err != nil:
 			return err
-		case entry.IsDir() && name != "." && strings.HasPrefix(path.Base(name), "."):
+		case entry.IsDir() && name != "." && (strings.HasPrefix(path.Base(name), ".") || path.Base(name) == "testdata"):
 			return fs.SkipDir
 		case path.Base(name) == "go.mod" && name != "go.mod":
 			found[path.Dir(name)] = true

@@ -11,6 +11,8 @@ import (
 var (
 	// cVariable is the head of a static declaration anywhere, or of another one outside of functions.
 	cVariable = regexp.MustCompile(`(?m)^(?:[ \t]*static\b[^;={]*|[A-Za-z_][\w \t*]*\w(?:\[\w*\])?[ \t]*)[;={]`)
+	// cRecord is the head of a record's definition.
+	cRecord = regexp.MustCompile(`^(struct|union) \w+ \{$`)
 	// cParameters end the head of a function.
 	cParameters = regexp.MustCompile(`\w\s*\((?:[^()]|\([^()]*\))*\)\s*[;{]$`)
 	// cConstant says that a declaration is no variable, or one whose owner is known; the four types are those of tables that
@@ -23,14 +25,14 @@ func unowned(text string) []string {
 	code := cDirective.ReplaceAllStringFunc(cLiteral.ReplaceAllStringFunc(stripC(text), blank), blank)
 	var found []string
 	for _, head := range cVariable.FindAllString(code, -1) {
-		if !cConstant.MatchString(head) && !cParameters.MatchString(head) {
+		if !cConstant.MatchString(head) && !cRecord.MatchString(head) && !cParameters.MatchString(head) {
 			found = append(found, strings.TrimSpace(head))
 		}
 	}
 	return found
 }
 
-// After a fork Go runs in a copy of the library, which must not work on a copy of what the first one keeps
+// After a fork Go runs in a copy of the extension module, which must not work on a copy of what the first one keeps
 // (internal/cpython/core.h).
 func TestVariablesOfCHaveAnOwner(t *testing.T) {
 	for _, name := range sources(t, ".c") {
@@ -60,6 +62,9 @@ static PyObject *get(PyObject *x, int (*f)(void)) {
 static PyObject *interned;
   static bool asked;
 int64_t count = 0;
+struct record {
+  int a;
+};
 static struct { int a; } pair;
 `
 	want := []string{"static PyObject *interned;", "static bool asked;", "int64_t count =", "static struct {"}

@@ -58,6 +58,9 @@ void *gd_storage_block(size_t nbytes, bool zero, gd_storage **out);
 gd_storage *gd_storage_of_versioned(DLManagedTensorVersioned *m);
 gd_storage *gd_storage_of_legacy(DLManagedTensor *m);
 gd_storage *gd_storage_of_object(PyObject *object);
+/* Memory of CUDA's driver, its context, and the driver's functions that make that current, free, and undo it. */
+typedef struct { uintptr_t address, context, push, free, pop; } gd_driver_memory;
+gd_storage *gd_storage_of_driver(gd_driver_memory m);
 gd_storage *gd_storage_of_buffer(PyObject *exporter, int flags, Py_buffer **view);
 gd_storage *gd_storage_retain(gd_storage *s);
 bool gd_storage_sit(gd_storage *s);
@@ -80,7 +83,7 @@ typedef struct {
 extern PyTypeObject *gd_tensor_type, *gd_dtype_type, *gd_device_type;
 
 PyObject *gd_tensor_new(const DLTensor *t, uint64_t flags, gd_storage *stolen);
-PyObject *gd_tensor_make(uintptr_t data, DLDataType dtype, int32_t ndim, int64_t *shape, int64_t *strides, uint64_t flags,
+PyObject *gd_tensor_make(uintptr_t data, DLDevice device, DLDataType dtype, int32_t ndim, int64_t *shape, int64_t *strides, uint64_t flags,
                          gd_storage *storage);
 PyObject *gd_tensor_view(gd_tensor *x, int64_t offset, DLDataType dtype, int32_t ndim, int64_t *shape, int64_t *strides,
                          uint64_t flags);
@@ -109,6 +112,8 @@ PyObject *gd_device_object(DLDevice d);
 /* ---- exchange ---- */
 
 extern const DLPackExchangeAPI gd_exchange_api;
+int gd_stream_exec(void);
+uintptr_t *gd_current_stream(int32_t device_id, bool make);
 DLManagedTensorVersioned *gd_export_versioned(gd_tensor *x, uint64_t extra_flags);
 PyObject *gd_adopt(DLManagedTensorVersioned *m, uint64_t flags);
 bool gd_tensor_share(gd_tensor *x);

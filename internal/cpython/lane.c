@@ -140,6 +140,7 @@ static PyObject *take_capsule(PyObject *capsule, bool immutable) {
   if (PyCapsule_IsValid(capsule, "dltensor_versioned")) {
     DLManagedTensorVersioned *m = PyCapsule_GetPointer(capsule, "dltensor_versioned");
     if (m->version.major != DLPACK_MAJOR || !gd_is_plain(&m->dl_tensor)) return NULL;
+    if (m->dl_tensor.device.device_type != kDLCPU) return NULL; /* whose producer was not told our stream */
     if (PyCapsule_SetName(capsule, "used_dltensor_versioned") != 0) return NULL;
     PyObject *tensor = gd_adopt(m, m->flags);
     if (tensor == NULL) gd_managed_delete(m, NULL);

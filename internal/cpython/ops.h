@@ -10,8 +10,9 @@
     "empty(shape, dtype='float32', *, device=None)\n--\n\n" \
     "A new C-contiguous tensor of undefined content.\n\n" \
     "shape: an int or a sequence of ints, each >= 0, at most 64 of them. dtype: a DType, its name, or another\n" \
-    "library's dtype. device: 'cpu' or None. The memory is aligned to 256 bytes.\n" \
-    "Raises ValueError for a bad shape, dtype or device, MemoryError if there is not enough memory.") \
+    "library's dtype. device: None or 'cpu', 'cuda:0', 'cuda_host', 'cuda_managed'. The memory is aligned to 256 bytes.\n" \
+    "Raises ValueError for a bad shape, dtype or device, MemoryError if there is not enough memory, BufferError for\n" \
+    "other devices, and without a CUDA driver.") \
   M(module, zeros, "zeros", \
     "zeros(shape, dtype='float32', *, device=None)\n--\n\n" \
     "A new C-contiguous tensor whose elements are all zero. Arguments and errors as for empty().") \
@@ -22,7 +23,8 @@
   M(module, asarray, "asarray", \
     "asarray(obj, /, *, dtype=None, copy=None)\n--\n\n" \
     "A tensor over obj's memory: a tensor of any DLPack library, a DLPack capsule, or an object with the buffer\n" \
-    "protocol (bytes, bytearray, memoryview, array.array, mmap). Memory that must not be written gives a\n" \
+    "protocol (bytes, bytearray, memoryview, array.array, mmap), __array_interface__ or __cuda_array_interface__,\n" \
+    "whose stream our current one then waits for. Memory that must not be written gives a\n" \
     "read-only tensor. dtype: convert to this one. copy: True always copies, False never does, None only if it must.\n" \
     "Raises BufferError if the memory cannot be shared as asked, TypeError for an object that has none.") \
   M(module, get_build_info, "get_build_info", \
@@ -33,12 +35,17 @@
     "_layout()\n--\n\nSizes, offsets and constants of DLPack as this module has them, by their C names.") \
   M(module, rebuild, "_rebuild", \
     "_rebuild(buffer, dtype, shape, flags, /)\n--\n\nThe tensor that Tensor.__reduce_ex__ took apart.") \
+  M(module, swap_stream, "_swap_stream", \
+    "_swap_stream(stream, device, /)\n--\n\nMakes a stream current in this thread, and returns its device's number and the handle before.") \
+  M(module, current_stream, "_current_stream", "_current_stream(device, /)\n--\n\nSee godlpack.cuda.current_stream.") \
+  M(module, synchronize, "_synchronize", "_synchronize(device, /)\n--\n\nSee godlpack.cuda.synchronize.") \
+  M(module, device_count, "_device_count", "_device_count()\n--\n\nSee godlpack.cuda.device_count.") \
   M(module, scoreboard, "_scoreboard", \
     "_scoreboard()\n--\n\nHow many storages, exports and imports were made and given back so far, as a dict.")
 
 #define GD_TENSOR_METHODS(M) \
   M(tensor, copy, "copy", \
-    "copy($self, /)\n--\n\nA C-contiguous, writable copy in new memory.") \
+    "copy($self, /)\n--\n\nA C-contiguous, writable copy in new memory, on the same CUDA device or the CPU.") \
   M(tensor, contiguous, "contiguous", \
     "contiguous($self, /)\n--\n\nThe tensor itself if it is C-contiguous, else a copy that is.") \
   M(tensor, is_contiguous, "is_contiguous", \
@@ -75,6 +82,7 @@
 #define GD_OTHER_OPS(M) \
   M(module, from_dlpack) M(module, take_answer) M(module, adopt) M(module, make_dtype) M(module, make_device) M(module, numpy_dtype) \
   M(tensor, to) M(tensor, dlpack) M(tensor, repr) M(tensor, subscript) M(tensor, iter) M(tensor, transpose) M(tensor, array_interface) \
+  M(tensor, cuda_array_interface) \
   M(dtype, new) M(dtype, compare) M(device, new) M(device, compare) \
   M(function, argument) M(function, like) M(function, out) M(function, convert) M(function, fill)
 
@@ -96,13 +104,15 @@ enum gd_op {
 #define GD_DOC_TO \
   "to($self, like, /)\n--\n\n" \
   "The same memory as an object of another library, by the fastest road there is. like: an array type\n" \
-  "(torch.Tensor, numpy.ndarray, jax.Array, cupy.ndarray, ...) or an object of one; or a device ('cpu').\n" \
+  "(torch.Tensor, numpy.ndarray, jax.Array, cupy.ndarray, ...) or an object of one; or a device ('cpu', 'cuda:0', ...),\n" \
+  "on which it is copied, unless it is there already.\n" \
   "Raises BufferError if that library cannot take the tensor without a copy, TypeError if like is neither."
 #define GD_DOC_DLPACK \
   "__dlpack__($self, /, *, stream=None, max_version=None, dl_device=None, copy=None)\n--\n\n" \
   "A capsule that shares this tensor's memory: 'dltensor_versioned' if max_version is (1, 0) or later, else the\n" \
   "legacy 'dltensor'. Raises BufferError if the tensor cannot be exported as asked (a read-only tensor in a\n" \
-  "legacy capsule, another device without a copy). Source: array API 2024.12, __dlpack__."
+  "legacy capsule, another device without a copy). On CUDA, stream (None and 1: the default one; -1: none) waits for\n" \
+  "godlpack.cuda.current_stream(). Source: array API 2024.12, __dlpack__."
 #define GD_DOC_DLPACK_DEVICE \
   "__dlpack_device__($self, /)\n--\n\nDLPack's device type and device number. Source: array API 2024.12."
 #define GD_DOC_TENSOR \

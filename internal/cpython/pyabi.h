@@ -178,6 +178,7 @@ void PyErr_SetString(PyObject *, const char *);
 void PyErr_SetObject(PyObject *, PyObject *);
 PyObject *PyErr_SetFromErrnoWithFilename(PyObject *, const char *);
 int PyErr_CheckSignals(void);
+unsigned long PyThread_get_thread_ident(void);
 PyObject *PyErr_Format(PyObject *, const char *, ...);
 PyObject *PyErr_NoMemory(void);
 void PyErr_WriteUnraisable(PyObject *);

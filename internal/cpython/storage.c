@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "core.h"
 
@@ -228,6 +229,35 @@ static void buffer_release(gd_storage *s) {
     PyGILState_Release(gil);
   }
   free(s);
+}
+
+/* ---- memory that CUDA's driver allocated, and frees ---- */
+
+typedef struct { gd_storage base; gd_driver_memory m; pid_t owner; } device_block;
+
+/* In a forked child, and while everything ends, there is no driver to give it back to: it is leaked instead. */
+static void device_release(gd_storage *s) {
+  device_block *d = (device_block *)s;
+  uintptr_t popped;
+  untrack();
+  if (d->owner == getpid() && python_there() && ((int (*)(uintptr_t))d->m.push)(d->m.context) == 0) {
+    ((int (*)(uintptr_t))d->m.free)(d->m.address);
+    ((int (*)(uintptr_t *))d->m.pop)(&popped);
+  }
+  free(d);
+}
+
+/* gd_storage_of_driver holds memory of CUDA's driver. Its free function waits for all work that uses the memory.
+   C because: (b), whoever frees it has only C.
+   GIL: not needed.
+   Owns: takes the memory; on failure (NULL) it is still the caller's.
+   Threads: any. */
+gd_storage *gd_storage_of_driver(gd_driver_memory m) {
+  device_block *d = malloc(sizeof *d);
+  if (d == NULL) return NULL;
+  d->m = m;
+  d->owner = getpid();
+  return track(&d->base, device_release);
 }
 
 /* gd_storage_of_object keeps an object whose memory stays where it is as long as the object lives.

@@ -118,15 +118,15 @@ PyObject *gd_tensor_new(const DLTensor *t, uint64_t flags, gd_storage *storage) 
   return (PyObject *)x;
 }
 
-/* gd_tensor_make is gd_tensor_new for memory on the CPU, from parts: Go must not put pointers to its own memory into
+/* gd_tensor_make is gd_tensor_new from parts: Go must not put pointers to its own memory into
    records.
    C because: (a).
    GIL: held.
    Owns: as for gd_tensor_new; shape and strides are copied.
    Threads: any with the GIL. */
-PyObject *gd_tensor_make(uintptr_t data, DLDataType dtype, int32_t ndim, int64_t *shape, int64_t *strides, uint64_t flags,
+PyObject *gd_tensor_make(uintptr_t data, DLDevice device, DLDataType dtype, int32_t ndim, int64_t *shape, int64_t *strides, uint64_t flags,
                          gd_storage *storage) {
-  DLTensor t = {(void *)data, {kDLCPU, 0}, ndim, dtype, shape, strides, 0};
+  DLTensor t = {(void *)data, device, ndim, dtype, shape, strides, 0};
   return gd_tensor_new(&t, flags, storage);
 }
 
@@ -202,7 +202,7 @@ static int64_t byte_count(const gd_tensor *x) {
   return bits % 8 == 0 ? count * (bits / 8) : (count * bits + 7) / 8;
 }
 
-enum { SHAPE, STRIDES, NDIM, SIZE, ITEMSIZE, NBYTES, DTYPE, DEVICE, DATA_PTR, READONLY, TRANSPOSED, INTERFACE };
+enum { SHAPE, STRIDES, NDIM, SIZE, ITEMSIZE, NBYTES, DTYPE, DEVICE, DATA_PTR, READONLY, TRANSPOSED, INTERFACE, CUDA_INTERFACE };
 
 static PyObject *tensor_get(PyObject *self, void *what) {
   const gd_tensor *x = (gd_tensor *)self;
@@ -218,6 +218,10 @@ static PyObject *tensor_get(PyObject *self, void *what) {
     case DATA_PTR: return PyLong_FromUnsignedLongLong((uintptr_t)x->t.data + x->t.byte_offset);
     case READONLY: return PyBool_FromLong(x->flags & DLPACK_READ_ONLY);
     case TRANSPOSED: return gd_enter(GD_OP_tensor_transpose, self, NULL, 0, NULL);
+    case CUDA_INTERFACE: /* consumers ask whether there is one */
+      if (x->t.device.device_type != kDLCUDA && x->t.device.device_type != kDLCUDAManaged)
+        return PyErr_Format(PyExc_AttributeError, "a tensor that is not on a CUDA device has no __cuda_array_interface__");
+      return gd_enter(GD_OP_tensor_cuda_array_interface, self, NULL, 0, NULL);
     default: return gd_enter(GD_OP_tensor_array_interface, self, NULL, 0, NULL);
   }
 }
@@ -235,6 +239,7 @@ static PyGetSetDef tensor_getset[] = {
     {"readonly", tensor_get, NULL, "Whether the memory must not be written.", (void *)READONLY},
     {"T", tensor_get, NULL, "A view with all axes in reverse order.", (void *)TRANSPOSED},
     {"__array_interface__", tensor_get, NULL, "NumPy's array interface, version 3, as a dict.", (void *)INTERFACE},
+    {"__cuda_array_interface__", tensor_get, NULL, "The CUDA array interface, version 3, as a dict; of tensors on CUDA devices.", (void *)CUDA_INTERFACE},
     {0},
 };
 
@@ -451,7 +456,7 @@ static PyTypeObject *make_type(PyObject *module, PyType_Spec *spec) {
 int gd_tensor_exec(PyObject *module) {
   if (gd_tensor_type == NULL) {
     PyTypeObject *tensor = make_type(module, &tensor_spec);
-    if (tensor == NULL || publish(tensor) != 0) return -1;
+    if (tensor == NULL || publish(tensor) != 0 || gd_stream_exec() != 0) return -1;
     if ((gd_dtype_type = make_type(module, &dtype_spec)) == NULL) return -1;
     if ((gd_device_type = make_type(module, &device_spec)) == NULL) return -1;
     gd_tensor_type = tensor;

@@ -72,22 +72,26 @@ func (t Tensor) Alias(flags dlpack.Flags) (Object, error) {
 	return t.View(0, t.Record().Dims(), t.Record().Steps(), flags)
 }
 
-// NewBorrowed makes a tensor over memory on the CPU that lives as long as owner.
+// NewBorrowed makes a tensor over memory on a device that lives as long as owner.
 //
 // GIL: held.
 // Owns: a reference to owner is kept; the result is new; on error there is none.
 // Threads: any with the GIL.
-func NewBorrowed(owner Object, data uintptr, d dlpack.DType, shape, strides []int64, flags dlpack.Flags) (Object, error) {
+func NewBorrowed(owner Object, dev dlpack.Device, data uintptr, d dlpack.DType, shape, strides []int64, flags dlpack.Flags) (Object, error) {
 	s := C.gd_storage_of_object(owner.p)
 	if s == nil {
 		return Object{}, ErrRaised
 	}
-	return newTensor(data, d, shape, strides, flags, s)
+	return newTensorOn(dev, data, d, shape, strides, flags, s)
 }
 
 // newTensor takes s, also on error.
 func newTensor(data uintptr, d dlpack.DType, shape, strides []int64, flags dlpack.Flags, s *C.gd_storage) (Object, error) {
-	o, err := raisedIfNil(C.gd_tensor_make(C.uintptr_t(data), cDType(d), C.int32_t(len(shape)), extents(shape), extents(strides), C.uint64_t(flags), s))
+	return newTensorOn(dlpack.Device{Type: dlpack.CPU}, data, d, shape, strides, flags, s)
+}
+
+func newTensorOn(dev dlpack.Device, data uintptr, d dlpack.DType, shape, strides []int64, flags dlpack.Flags, s *C.gd_storage) (Object, error) {
+	o, err := raisedIfNil(C.gd_tensor_make(C.uintptr_t(data), cDevice(dev), cDType(d), C.int32_t(len(shape)), extents(shape), extents(strides), C.uint64_t(flags), s))
 	if err != nil {
 		C.gd_storage_release(s)
 	}
@@ -128,7 +132,7 @@ func NewTensor(d dlpack.DType, shape []int64, padded, zero bool) (Object, error)
 	}
 	var storage *C.gd_storage
 	var data unsafe.Pointer
-	Unlocked(nbytes, func() { data = C.gd_storage_block(C.size_t(nbytes), C.bool(zero), &storage) })
+	_ = Unlocked(nbytes, func(Poll) error { data = C.gd_storage_block(C.size_t(nbytes), C.bool(zero), &storage); return nil })
 	if data == nil {
 		return Object{}, dlpack.Errorf(dlpack.KindMemory, "godlpack: no memory for %d bytes (%s, shape %v)", nbytes, d, shape)
 	}
@@ -136,22 +140,4 @@ func NewTensor(d dlpack.DType, shape []int64, padded, zero bool) (Object, error)
 		*(*byte)(unsafe.Add(data, nbytes-1)) = 0 // the bits that no element has: equal tensors pickle to equal bytes
 	}
 	return newTensor(uintptr(data), d, shape, strides, flags, storage)
-}
-
-// longWork is how many bytes take longer to work on than the GIL takes to hand over.
-const longWork = 1 << 18
-
-// Unlocked does work over nbytes of memory, without the GIL if that is worth it. Work must not touch Python.
-//
-// GIL: held, and held again on return.
-// Owns: nothing passes.
-// Threads: any with the GIL.
-func Unlocked(nbytes int64, work func()) {
-	if nbytes < longWork {
-		work()
-		return
-	}
-	state := C.PyEval_SaveThread()
-	defer C.PyEval_RestoreThread(state)
-	work()
 }

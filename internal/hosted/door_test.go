@@ -33,7 +33,7 @@ assert gd.zeros(()).tolist() == 0
 func TestPanicWithoutTheGIL(t *testing.T) {
 	balanced(t)
 	handled(t, cpython.OpTensorItem, func(c *cpython.Call) (cpython.Object, error) {
-		cpython.Unlocked(1<<30, func() { panic("in the dark") })
+		_ = cpython.Unlocked(1<<30, func(cpython.Poll) error { panic("in the dark") })
 		return cpython.None(), nil
 	})
 	run(t, `

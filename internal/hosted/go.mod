@@ -7,4 +7,6 @@ require (
 	godlpack v0.0.0
 )
 
+require github.com/ebitengine/purego v0.11.3 // indirect
+
 replace godlpack => ../..

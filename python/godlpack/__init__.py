@@ -10,8 +10,6 @@
 Importing godlpack imports no framework.
 """
 
-from typing import TYPE_CHECKING, Any
-
 from ._core import (
     Device,
     DType,
@@ -28,7 +26,9 @@ from ._core import (
 from ._device import DeviceType
 from ._library import load_module
 
+TYPE_CHECKING = False  # as type checkers understand it: importing typing would cost more than all the rest
 if TYPE_CHECKING:
+    from . import cuda
     from ._inline import load, load_inline
     from ._tool import BuildError
 
@@ -41,6 +41,7 @@ __all__ = [
     "Tensor",
     "__version__",
     "asarray",
+    "cuda",
     "empty",
     "from_dlpack",
     "full",
@@ -52,13 +53,15 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    """What builds Go sources comes along when it is first asked for: it needs half as much again as all the rest."""
+def __getattr__(name: str) -> object:
+    """What not everybody needs comes along when it is first asked for: cuda, and what builds Go sources."""
+    import importlib
+
+    if name == "cuda":
+        return importlib.import_module(".cuda", __name__)
     if name not in ("BuildError", "load", "load_inline"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from . import _inline
-
-    globals()[name] = getattr(_inline, name)
+    globals()[name] = getattr(importlib.import_module("._inline", __name__), name)
     return globals()[name]
 
 

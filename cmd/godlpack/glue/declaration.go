@@ -53,7 +53,7 @@ func (f *file) params(name string, params []kernel.Param, values []source.Value)
 }
 
 // param writes the fields of one parameter that are not zero.
-func (f *file) param(p kernel.Param, value string) string {
+func (f *file) param(p kernel.Param, value any) string {
 	var fields []string
 	field := func(given bool, format string, a ...any) {
 		if given {
@@ -63,10 +63,12 @@ func (f *file) param(p kernel.Param, value string) string {
 	field(p.Name != "", "Name: %q", p.Name)
 	field(true, "Kind: %s.Kind%s", f.kernel(), kinds[p.Kind])
 	if p.Elem != nil {
-		field(true, "Elem: &%s.Param{%s}", f.kernel(), f.param(*p.Elem, ""))
+		field(true, "Elem: &%s.Param{%s}", f.kernel(), f.param(*p.Elem, nil))
 	}
 	field(p.Optional, "Optional: true")
-	field(value != "", "Default: %s.DefaultOf(%s)", f.kernel(), value)
+	if p.Default != nil {
+		field(true, "Default: %s.DefaultOf(%s)", f.kernel(), f.literal(value))
+	}
 	field(p.Bits != 0, "Bits: %d", p.Bits)
 	field(p.Unsigned, "Unsigned: true")
 	field(p.DTypes != nil, "DTypes: %s", f.dtypes(p.DTypes))
@@ -78,6 +80,23 @@ func (f *file) param(p kernel.Param, value string) string {
 	field(p.Convert, "Convert: true")
 	field(p.MayOverlap, "MayOverlap: true")
 	return strings.Join(fields, ", ")
+}
+
+// literal writes a default's value.
+func (f *file) literal(value any) string {
+	switch v := value.(type) {
+	case nil:
+		return "nil"
+	case int64:
+		return fmt.Sprintf("int64(%d)", v)
+	case float64:
+		return fmt.Sprintf("float64(%v)", v)
+	case dlpack.DType:
+		return f.dtype(v)
+	case dlpack.Device:
+		return fmt.Sprintf("%s.Device{Type: %d, ID: %d}", f.dlpack(), v.Type, v.ID)
+	}
+	return fmt.Sprintf("%#v", value) // of Go's own types
 }
 
 func (f *file) dtypes(list kernel.DTypes) string {
@@ -94,7 +113,7 @@ func (f *file) dtypes(list kernel.DTypes) string {
 // dtype writes a DLPack type: by its name in package dlpack, if it has one.
 func (f *file) dtype(d dlpack.DType) string {
 	if d.Lanes != 1 {
-		return fmt.Sprintf("%s.DType{Code: %d, Bits: %d, Lanes: %d}", f.dlpack(), d.Code, d.Bits, d.Lanes)
+		return f.dlpack() + ".DType" + composite(d)
 	}
 	base, format, _ := strings.Cut(d.String(), "_") // float8_e4m3fn is Float8E4M3FN
 	base = strings.ToUpper(base[:1]) + base[1:]
@@ -104,7 +123,14 @@ func (f *file) dtype(d dlpack.DType) string {
 
 // item is dtype in a list, where `gofmt -s` leaves the type out.
 func (f *file) item(d dlpack.DType) string {
-	return strings.TrimPrefix(f.dtype(d), f.dlpack()+".DType")
+	if d.Lanes != 1 {
+		return composite(d)
+	}
+	return f.dtype(d)
+}
+
+func composite(d dlpack.DType) string {
+	return fmt.Sprintf("{Code: %d, Bits: %d, Lanes: %d}", d.Code, d.Bits, d.Lanes)
 }
 
 func (f *file) shape(shape []kernel.Extent) string {

@@ -14,15 +14,16 @@ import (
 
 var update = flag.Bool("update", false, "write what is generated into testdata, to be read and committed")
 
-// load reads the package with a function for everything.
-func load(t *testing.T) *source.Package {
+// load reads a package of the test data: "all" has a function for everything, the
+// others what the imports of the glue depend on.
+func load(t *testing.T, name string) *source.Package {
 	t.Helper()
 	sources, err := filepath.Abs("../../..")
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Setenv("GODLPACK_SOURCES", sources)
-	folder := filepath.Join("testdata", "all")
+	folder := filepath.Join("testdata", name)
 	m, err := module.Open(folder)
 	if err != nil {
 		t.Fatal(err)
@@ -54,7 +55,7 @@ func golden(t *testing.T, name string, got []byte) {
 }
 
 func TestGenerated(t *testing.T) {
-	pkg := load(t)
+	pkg := load(t, "all")
 	text, err := glue.Go(pkg)
 	if err != nil {
 		t.Fatal(err)
@@ -66,9 +67,20 @@ func TestGenerated(t *testing.T) {
 	golden(t, "all.go.golden", text)
 	golden(t, "all.json.golden", sidecar)
 	golden(t, "all.pyi.golden", glue.Stubs(pkg))
-	again, err := glue.Go(load(t))
+	again, err := glue.Go(load(t, "all"))
 	if err != nil || !bytes.Equal(text, again) {
 		t.Errorf("the same source gives another text: %v", err)
+	}
+}
+
+// What the glue imports is what it needs, under names that the author has not taken.
+func TestImports(t *testing.T) {
+	for _, name := range []string{"names", "lanes"} {
+		text, err := glue.Go(load(t, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		golden(t, name+".go.golden", text)
 	}
 }
 

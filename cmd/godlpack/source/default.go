@@ -13,7 +13,7 @@ import (
 // defaultValue reads default=VALUE: a literal of the parameter's type, in Go's spelling or Python's.
 func (r *reader) defaultValue(p *kernel.Param, v *Value, w word) {
 	if v.Pointer && (w.text == "None" || w.text == "nil") {
-		v.Default, p.Default = "nil", kernel.DefaultOf(nil)
+		p.Default = kernel.DefaultOf(nil)
 		return
 	}
 	if want := wantOf(*v); want == "" {
@@ -21,13 +21,7 @@ func (r *reader) defaultValue(p *kernel.Param, v *Value, w word) {
 	} else if value, ok := literal(*v, w.text); !ok {
 		r.add(w.at, "default %s: want %s%s", w.text, want, orNone(*v))
 	} else {
-		v.Default, p.Default = fmt.Sprintf("%#v", value), kernel.DefaultOf(value)
-		if n, isInt := value.(int64); isInt {
-			v.Default = fmt.Sprintf("int64(%d)", n)
-		}
-		if f, isFloat := value.(float64); isFloat {
-			v.Default = fmt.Sprintf("float64(%v)", f)
-		}
+		v.Default, p.Default = value, kernel.DefaultOf(value)
 	}
 }
 

@@ -45,7 +45,7 @@ type Value struct {
 	Pointer bool       // None becomes nil
 	Element types.Type // of a tensor: float32, or a type parameter
 	Items   *Value     // of a list
-	Default string     // as a Go expression, and "" where an argument must be given
+	Default any        // the value that kernel.DefaultOf takes, where the declaration has a default
 }
 
 // holdsTensor tells whether it is a tensor, or a list of some.

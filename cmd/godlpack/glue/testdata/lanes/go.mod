@@ -1,0 +1,3 @@
+module example.org/lanes
+
+go 1.26.0

@@ -1,0 +1,163 @@
+package memory
+
+import (
+	"godlpack/cuda"
+	"godlpack/dlpack"
+	"godlpack/internal/cpython"
+)
+
+// Copy makes a C-contiguous, writable copy of t on a device. It is a BufferError where no road leads, and where one needs
+// a driver that is not there. Copies from and to the host are done when it returns; those between devices, and within one,
+// are queued on the current streams.
+//
+// GIL: held; released while much memory is copied, and while a device is waited for.
+// Owns: the result is new; on error there is none.
+// Threads: any with the GIL.
+func Copy(t cpython.Tensor, to dlpack.Device) (cpython.Object, error) {
+	road := roadBetween(t.Record().Device, to)
+	if road == nil {
+		return cpython.Object{}, noRoad(t.Record().Device, to)
+	}
+	if t.Record().Device.Type == dlpack.CUDA || to.Type == dlpack.CUDA {
+		o, err := contiguous(t)
+		if err != nil || t.Record().Device == to && o != t.Object() { // which is the copy
+			return o, err
+		}
+		defer o.Release() // memory on a device waits for what is queued on it
+		t, _ = cpython.TensorOf(o)
+	}
+	o, err := New(t.Record().DType, t.Record().Dims(), t.Padded(), to)
+	if err != nil {
+		return o, err
+	}
+	made, _ := cpython.TensorOf(o)
+	if err := road(made, t); err != nil {
+		o.Release()
+		return cpython.Object{}, err
+	}
+	return o, nil
+}
+
+// roadBetween returns how memory gets from one device to another, nil if it does not.
+func roadBetween(from, to dlpack.Device) func(to, from cpython.Tensor) error {
+	host := from.Type.HostReadable()
+	switch {
+	case host && to.Type == dlpack.CUDA:
+		return upload
+	case host && to.Type.HostReadable() && to.ID == 0: // R30
+		return Assign
+	case from.Type == dlpack.CUDA && to.Type == dlpack.CUDA:
+		return copyOnDevices
+	case from.Type == dlpack.CUDA && to.Type.HostReadable():
+		return download
+	}
+	return nil
+}
+
+func noRoad(from, to dlpack.Device) error {
+	why := ""
+	if !from.Type.HostReadable() && from.Type != dlpack.CUDA {
+		why = ": the CPU cannot read memory on " + from.String()
+	}
+	return dlpack.Errorf(dlpack.KindBuffer, "cannot copy from %s to %s%s", from, to, why)
+}
+
+// contiguous returns t itself if it is C-contiguous, else a copy on its own device that is.
+func contiguous(t cpython.Tensor) (cpython.Object, error) {
+	rec := t.Record()
+	if dlpack.IsContiguous(rec.Dims(), rec.Steps(), 'C') {
+		return t.Object().Retain(), nil
+	}
+	road := Assign
+	if rec.Device.Type == dlpack.CUDA {
+		road = gather
+	}
+	o, err := New(rec.DType, rec.Dims(), t.Padded(), rec.Device)
+	if err != nil {
+		return o, err
+	}
+	made, _ := cpython.TensorOf(o)
+	if err := road(made, t); err != nil {
+		o.Release()
+		return cpython.Object{}, err
+	}
+	return o, nil
+}
+
+// gather copies elements that do not lie together into memory of the same device where they do.
+func gather(to, from cpython.Tensor) error {
+	rec := from.Record()
+	bits := rec.DType.BitSize(from.Padded())
+	if bits%8 != 0 {
+		return dlpack.Errorf(dlpack.KindBuffer, "packed %s on %s with strides %v: elements that share bytes cannot be gathered there", rec.DType, rec.Device, rec.Steps())
+	}
+	s, err := current(rec.Device)
+	if err != nil {
+		return err
+	}
+	item := int64(bits / 8)
+	return s.CopyStrided(to.Record().Start(), rec.Start(), rec.Dims(), inBytes(to.Record().Steps(), item), inBytes(rec.Steps(), item), int(item))
+}
+
+func inBytes(strides []int64, item int64) []int64 {
+	bytes := make([]int64, len(strides))
+	for i, step := range strides {
+		bytes[i] = step * item
+	}
+	return bytes
+}
+
+// upload copies contiguous memory of the host to a device, and waits until it was read.
+func upload(to, from cpython.Tensor) error {
+	s, err := current(to.Record().Device)
+	if err != nil || from.Bytes() == 0 {
+		return err
+	}
+	cpython.UnlockedAlways(func() {
+		if err = s.Upload(to.Record().Start(), bytesOf(from)); err == nil {
+			err = s.Synchronize()
+		}
+	})
+	return err
+}
+
+// download copies contiguous memory of a device to the host, behind all that is queued on the current stream.
+func download(to, from cpython.Tensor) error {
+	s, err := current(from.Record().Device)
+	if err != nil || from.Bytes() == 0 {
+		return err
+	}
+	cpython.UnlockedAlways(func() { err = s.Fetch(bytesOf(to), from.Record().Start()) })
+	return err
+}
+
+// copyOnDevices copies contiguous memory within a device, or from one to another: there the reader's stream waits for the
+// writer's, and the writer's, which may overwrite the memory next, for the copy.
+func copyOnDevices(to, from cpython.Tensor) error {
+	target, err := current(to.Record().Device)
+	if err != nil {
+		return err
+	}
+	source, err := current(from.Record().Device)
+	if err != nil {
+		return err
+	}
+	n := int(from.Bytes())
+	if source.Device() == target.Device() {
+		return target.Copy(to.Record().Start(), from.Record().Start(), n)
+	}
+	return between(target, source, func() error {
+		return target.CopyFrom(source.Device(), to.Record().Start(), from.Record().Start(), n)
+	})
+}
+
+// between does work on a stream that waits for another, which then waits for the work.
+func between(target, source cuda.Stream, work func() error) error {
+	if err := target.WaitFor(source); err != nil {
+		return err
+	}
+	if err := work(); err != nil {
+		return err
+	}
+	return source.WaitFor(target)
+}

@@ -1,0 +1,64 @@
+package memory
+
+import (
+	"godlpack/cuda"
+	"godlpack/dlpack"
+	"godlpack/internal/cpython"
+)
+
+// open returns the CUDA device that memory is on. Pinned and managed memory is on none; device 0's context serves.
+func open(dev dlpack.Device) (*cuda.Device, error) { return cuda.Open(int(dev.ID)) }
+
+// current is the calling thread's current stream on a CUDA device.
+func current(dev dlpack.Device) (cuda.Stream, error) {
+	device, err := open(dev)
+	if err != nil {
+		return cuda.Stream{}, err
+	}
+	return device.Stream(cpython.CurrentStream(dev.ID)), nil
+}
+
+// Release lets a consumer's stream wait for what is queued on our current stream of a CUDA device. Without a driver it is
+// a BufferError, unless both are the default stream: then there is nothing to do.
+//
+// GIL: held.
+// Owns: nothing passes.
+// Threads: any with the GIL.
+func Release(dev dlpack.Device, consumer uintptr) error {
+	return order(dev, consumer, cpython.CurrentStream(dev.ID))
+}
+
+// Acquire lets our current stream of a CUDA device wait for what a producer queued on its stream; see Release.
+//
+// GIL: held.
+// Owns: nothing passes.
+// Threads: any with the GIL.
+func Acquire(dev dlpack.Device, producer uintptr) error {
+	return order(dev, cpython.CurrentStream(dev.ID), producer)
+}
+
+// order lets one stream wait for another.
+func order(dev dlpack.Device, later, earlier uintptr) error {
+	if max(later, cuda.Legacy) == max(earlier, cuda.Legacy) {
+		return nil
+	}
+	device, err := open(dev)
+	if err != nil {
+		return err
+	}
+	err = device.Stream(later).WaitFor(device.Stream(earlier))
+	return dlpack.Wrap(err, "cannot order two streams of "+dev.String())
+}
+
+// Synchronize waits for our current stream of a CUDA device.
+//
+// GIL: held; released while it waits.
+// Owns: nothing passes.
+// Threads: any with the GIL.
+func Synchronize(dev dlpack.Device) error {
+	s, err := current(dev)
+	if err == nil {
+		cpython.UnlockedAlways(func() { err = s.Synchronize() })
+	}
+	return err
+}
