@@ -35,45 +35,47 @@ type labor struct {
 	n      int
 	body   func(lo, hi int)
 	next   atomic.Int64 // where the next piece begins
-	size   int64        // of a piece that is shared
+	size   int          // of the last piece that was done alone
+	procs  int
 	failed atomic.Pointer[any]
 }
 
 const (
 	// moment is how long the calling goroutine works before it calls for help: a few times what that costs.
 	moment = 20 * time.Microsecond
-	// piecesEach is into how many pieces each processor's part is cut, so that none waits long for the others.
+	// piecesEach is into how many pieces each processor's part is cut at least, so that none waits long for the others.
 	piecesEach = 8
+	// piece is how long a shared one shall take: between two the caller may stop the work, which is no news to a person
+	// for so long, and taking the next costs nothing beside it.
+	piece = 5 * time.Millisecond
 )
 
-// alone does the first pieces, each twice as large as the one before, for a moment; without other processors all.
+// alone does the first pieces, each larger than the one before, for a moment; without other processors all.
 func (l *labor) alone() {
 	start, single := time.Now(), runtime.GOMAXPROCS(0) == 1
-	lo, size := 0, max(1, l.n/256)
+	lo, size := 0, 1
 	for lo < l.n {
-		long := time.Since(start) > moment
-		if long && !single {
-			break
-		}
 		if err := l.ctx.Err(); err != nil {
 			panic(thrown{err})
 		}
 		hi := min(lo+size, l.n)
 		l.body(lo, hi)
 		lo = hi
-		if !long && size <= l.n/2 {
-			size *= 2
+		if time.Since(start) < moment {
+			size = min(4*size, l.n)
+		} else if !single {
+			break
 		}
 	}
+	l.size = size
 	l.next.Store(int64(lo))
 }
 
 // share does the rest with others, and waits for them.
 func (l *labor) share() {
 	rest := l.n - int(l.next.Load())
-	procs := runtime.GOMAXPROCS(0)
-	l.size = int64(max(1, rest/(procs*piecesEach)))
-	others := min(procs, (rest+int(l.size)-1)/int(l.size)) - 1
+	l.procs = runtime.GOMAXPROCS(0)
+	others := min(l.procs, rest) - 1
 	var at sync.WaitGroup
 	at.Add(others)
 	for range others {
@@ -86,7 +88,7 @@ func (l *labor) share() {
 	l.wait(&at)
 }
 
-// work does pieces until there are none, or one has failed.
+// work does pieces until there are none, or one has failed. How large they are the first ones show.
 func (l *labor) work(ask func() error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
@@ -94,17 +96,26 @@ func (l *labor) work(ask func() error) {
 			l.fail(p)
 		}
 	}()
-	for l.failed.Load() == nil {
+	for size := l.size; l.failed.Load() == nil; {
 		if err := ask(); err != nil {
 			panic(thrown{err})
 		}
-		hi := int(l.next.Add(l.size))
-		lo := hi - int(l.size)
+		hi := int(l.next.Add(int64(size)))
+		lo := hi - size
 		if lo >= l.n {
 			return
 		}
+		start := time.Now()
 		l.body(lo, min(hi, l.n))
+		size = l.after(size, time.Since(start))
 	}
+}
+
+// after returns how large a piece should be after one of a size that took so long: at most eight times as large, as a
+// short time says little, and no larger than a fair share of the rest.
+func (l *labor) after(size int, took time.Duration) int {
+	fair := (l.n - int(l.next.Load())) / (l.procs * piecesEach)
+	return max(1, min(int(int64(size)*int64(piece)/int64(max(took, piece/8))), fair))
 }
 
 // fail keeps the first panic, with its stack.

@@ -165,6 +165,28 @@ func TestParallelStops(t *testing.T) {
 }
 
 // While one piece is long, whoever has it, the caller is asked all the same.
+// However many elements there are and whatever they cost: pieces are cut by time, so that the caller can stop them.
+func TestParallelStopsAmongManySlowElements(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
+	h := stopping()
+	var done atomic.Int32
+	f := prepare(t, kernel.Func{Do: func(c *kernel.Call) error {
+		kernel.Parallel(c.Ctx(), 1_000_000, func(lo, hi int) {
+			for range hi - lo {
+				time.Sleep(time.Millisecond)
+				done.Add(1)
+			}
+		})
+		return nil
+	}})
+	if err := newCall().of(f, h); !errors.Is(err, kernel.ErrRaised) {
+		t.Errorf("got %v, want ErrRaised", err)
+	}
+	if n := done.Load(); n > 10_000 {
+		t.Errorf("%d elements were done before it stopped", n)
+	}
+}
+
 func TestParallelAsksWhileAPieceIsLong(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
 	h := newHost()
