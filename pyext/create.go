@@ -98,14 +98,14 @@ func parseScalar(o cpython.Object, function, name string) (tensor.Scalar, error)
 	switch {
 	case o.IsBool():
 		truth, err := o.Truth()
-		return tensor.Bool(truth), err
+		return tensor.BoolScalar(truth), err
 	case o.IsInt():
 		return parseWhole(o, function, name)
 	case o.IsFloat():
 		v, err := o.Float64()
-		return tensor.Float(v), err
+		return tensor.FloatScalar(v), err
 	case o.IsComplex():
-		return tensor.Complex(o.Complex128()), nil
+		return tensor.ComplexScalar(o.Complex128()), nil
 	}
 	if o.FindIn("item").Exists() {
 		o.FindIn("item").Release()
@@ -127,10 +127,10 @@ func parseWhole(o cpython.Object, function, name string) (tensor.Scalar, error) 
 		return tensor.Scalar{}, err
 	}
 	if fits {
-		return tensor.Int(v), nil
+		return tensor.IntScalar(v), nil
 	}
 	if v, fits := o.Uint64(); fits {
-		return tensor.UInt(v), nil
+		return tensor.UIntScalar(v), nil
 	}
 	n, _ := new(big.Int).SetString(o.Str(), 10)
 	if n == nil {

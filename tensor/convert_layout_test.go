@@ -97,14 +97,14 @@ func (r *draw) tensor(t testing.TB, d dlpack.DType, padded bool, shape, strides 
 func slowly(d, s dlpack.DType, from Scalar) word {
 	switch {
 	case d.Code == dlpack.CodeBool:
-		return Bool(from.Bool()).bits
+		return BoolScalar(from.Bool()).bits
 	case d.Code == dlpack.CodeComplex && d != halfPart:
 		half := int(d.Bits / 2)
-		re := slowly(partType(d), partOf(s), Float(real(from.Complex128())))
+		re := slowly(partType(d), partOf(s), FloatScalar(real(from.Complex128())))
 		if from.whole() {
 			re = slowly(partType(d), s, from)
 		}
-		im := slowly(partType(d), partOf(s), Float(imag(from.Complex128())))
+		im := slowly(partType(d), partOf(s), FloatScalar(imag(from.Complex128())))
 		if half == 64 {
 			return word{re[0], im[0]}
 		}
@@ -317,7 +317,7 @@ func TestConvertRounding(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i, v := range values {
-			value := Float(float64(math.Float32frombits(v)))
+			value := FloatScalar(float64(math.Float32frombits(v)))
 			got := readBits(dst.Start(), int64(i*8*dst.DType.ItemSize(true)), int(c.dtype.Bits))
 			if want := slowFloat(c.dtype, dlpack.Float32, value); got != want && !sameNaNs(c.dtype, got, want, value) {
 				t.Fatalf("%s: %x: got %x, want %x", c.name, v, got[0], want[0])
@@ -340,7 +340,7 @@ func BenchmarkConvert(b *testing.B) {
 			from, to := parse(b, pair[0]), parse(b, pair[1])
 			src := newSample(from, make([]byte, 1<<20*from.ItemSize(false)), []int64{1024, 1024}, strides, 0)
 			for i := range int64(1 << 20) {
-				if err := Store(&src.Tensor, false, i, Int(i*i%5-i%2)); err != nil && from.Code != dlpack.CodeUInt {
+				if err := Store(&src.Tensor, false, i, IntScalar(i*i%5-i%2)); err != nil && from.Code != dlpack.CodeUInt {
 					b.Fatal(err)
 				}
 			}

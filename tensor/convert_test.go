@@ -203,7 +203,7 @@ func TestConvertRoundsTwice(t *testing.T) {
 		if got := texts(dst, false)[0]; got != try.astype {
 			t.Errorf("%x to %s: got %s, want %s", try.v, try.to, got, try.astype)
 		}
-		if err := Store(&dst.Tensor, false, 0, Float(try.v)); err != nil {
+		if err := Store(&dst.Tensor, false, 0, FloatScalar(try.v)); err != nil {
 			t.Fatal(err)
 		}
 		if got := texts(dst, false)[0]; got != try.once {

@@ -60,7 +60,7 @@ func (s *sample) asTensor() *dlpack.Tensor { return &s.Tensor }
 
 func TestFillZeroStride(t *testing.T) {
 	s := of([]int32{1, 2, 3}, []int64{5, 2}, []int64{0, 2}, 0)
-	if err := Fill(&s.Tensor, false, Int(9)); err != nil {
+	if err := Fill(&s.Tensor, false, IntScalar(9)); err != nil {
 		t.Fatal(err)
 	}
 	if got, want := *(*[3]int32)(s.Data), [3]int32{9, 2, 9}; got != want {
@@ -71,7 +71,7 @@ func TestFillZeroStride(t *testing.T) {
 func TestFillLong(t *testing.T) {
 	for _, n := range []int64{1, 7, 4096, 40001} {
 		s := compact(t, parse(t, "float32x3"), false, n)
-		if err := Fill(&s.Tensor, false, Lanes(Float(1), Float(2), Float(3))); err != nil {
+		if err := Fill(&s.Tensor, false, Lanes(FloatScalar(1), FloatScalar(2), FloatScalar(3))); err != nil {
 			t.Fatal(err)
 		}
 		for i := range n {
@@ -79,7 +79,7 @@ func TestFillLong(t *testing.T) {
 				t.Fatalf("element %d of %d: %s", i, n, got)
 			}
 		}
-		if err := Fill(&s.Tensor, false, Int(0)); err != nil || !bytes.Equal(s.memory, make([]byte, len(s.memory))) {
+		if err := Fill(&s.Tensor, false, IntScalar(0)); err != nil || !bytes.Equal(s.memory, make([]byte, len(s.memory))) {
 			t.Errorf("%d elements: not all zero, %v", n, err)
 		}
 	}
@@ -150,7 +150,7 @@ func BenchmarkFill(b *testing.B) {
 func benchmarkFill(b *testing.B, s *sample) {
 	b.SetBytes(1 << 20 * int64(s.DType.BitSize(false)) / 8)
 	for b.Loop() {
-		if err := Fill(&s.Tensor, false, Int(1)); err != nil {
+		if err := Fill(&s.Tensor, false, IntScalar(1)); err != nil {
 			b.Fatal(err)
 		}
 	}

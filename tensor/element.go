@@ -122,16 +122,16 @@ func decode(d dlpack.DType, w word) Scalar {
 	case dlpack.CodeUInt:
 		return Scalar{kind: KindUInt, bits: w}
 	case dlpack.CodeBool:
-		return Bool(w != word{})
+		return BoolScalar(w != word{})
 	case dlpack.CodeComplex:
 		half := int(d.Bits) / 2
-		return Complex(complex(decodeFloat(d.Code, half, w[0]), decodeFloat(d.Code, half, w[half/64]>>(half%64))))
+		return ComplexScalar(complex(decodeFloat(d.Code, half, w[0]), decodeFloat(d.Code, half, w[half/64]>>(half%64))))
 	case dlpack.CodeFloat, dlpack.CodeOpaqueHandle:
 		if d.Code == dlpack.CodeOpaqueHandle || d.Bits == 128 {
 			return Scalar{kind: KindRaw, width: d.Bits, bits: w}
 		}
 	}
-	return Float(decodeFloat(d.Code, int(d.Bits), w[0]))
+	return FloatScalar(decodeFloat(d.Code, int(d.Bits), w[0]))
 }
 
 // decodeFloat returns the value of the lowest width bits. Complex numbers have parts like CodeFloat's.
@@ -161,7 +161,7 @@ func encode(d dlpack.DType, s Scalar) (word, error) {
 	case d.Code == dlpack.CodeOpaqueHandle || s.kind == KindRaw:
 		return encodeRaw(d, s)
 	case d.Code == dlpack.CodeBool:
-		return Bool(s.Bool()).bits, nil
+		return BoolScalar(s.Bool()).bits, nil
 	case s.kind == KindComplex && d.Code != dlpack.CodeComplex:
 		return word{}, dlpack.Errorf(dlpack.KindValue, "%v: want a real number, got %v", d, s)
 	case d.Code == dlpack.CodeInt || d.Code == dlpack.CodeUInt:
@@ -251,4 +251,13 @@ func signExtend(w word, width int) word {
 		w[1] = uint64(int64(w[1]<<(128-width)) >> (128 - width))
 	}
 	return w
+}
+
+// Float are the floats that Go calculates with: a constraint for functions of either.
+type Float interface{ float32 | float64 }
+
+// Integer are the integers of DLPack that Go calculates with, but for int and uint, which are the same as int64 and
+// uint64 there: a constraint for functions of any.
+type Integer interface {
+	int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 | uint64
 }

@@ -80,7 +80,7 @@ func TestStoreKeepsNeighbours(t *testing.T) {
 		copy(s.memory, ones)
 		full := Load(&s.Tensor, false, 0)
 		for i := range int64(16) {
-			if err := Store(&s.Tensor, false, i, UInt(0)); err != nil {
+			if err := Store(&s.Tensor, false, i, UIntScalar(0)); err != nil {
 				t.Fatal(err)
 			}
 			for k := range int64(16) {
@@ -113,31 +113,31 @@ func TestStoreValues(t *testing.T) {
 		value Scalar
 		want  string
 	}{
-		{"int8", Int(-128), "-128"}, {"int8", Int(128), ""}, {"int8", UInt(127), "127"}, {"int8", UInt(math.MaxUint64), ""},
-		{"int8", Float(-128.9), "-128"}, {"int8", Float(129), ""}, {"int8", Float(nan), ""}, {"int8", Float(-inf), ""},
-		{"int8", Bool(true), "1"}, {"int8", Complex(1), ""}, {"int8", Lanes(Int(1)), "1"}, {"int8", Lanes(), ""},
-		{"uint8", Int(-1), ""}, {"uint8", Int(255), "255"}, {"uint8", Int(256), ""}, {"uint8", Float(-0.5), "0"},
-		{"uint64", UInt(math.MaxUint64), "18446744073709551615"}, {"uint64", Int(-1), ""}, {"uint64", Float(0x1p64), ""},
-		{"int64", Int(math.MinInt64), "-9223372036854775808"}, {"int64", UInt(1 << 63), ""},
-		{"int128", Int(-1), "-1"}, {"int128", Float(-0x1p127), "-170141183460469231731687303715884105728"},
-		{"int128", Float(0x1p127), ""}, {"uint128", Float(0x1p100), "1267650600228229401496703205376"}, {"uint128", Float(0x1p128), ""},
-		{"int4", Int(7), "7"}, {"int4", Int(8), ""}, {"int4", Int(-8), "-8"}, {"uint1", Int(2), ""}, {"int1", Int(-1), "-1"},
-		{"float32", Int(16777217), "1.6777216e+07"}, {"float32", Float(1e300), "inf"}, {"float32", Float(nan), "nan"},
-		{"float32", Complex(1i), ""}, {"float32", Bool(true), "1.0"}, {"float64", UInt(math.MaxUint64), "1.8446744073709552e+19"},
-		{"float32", Int(1<<60 + 1<<36 + 1), "1.1529216e+18"}, // by way of a rounded float64 it would be a tie, and go down
-		{"float16", Int(2049), "2.048e+03"}, {"float16", Int(-70000), "-inf"}, {"bfloat16", Float(0.3), "0.3"},
-		{"float8_e4m3fn", Float(1000), "nan"}, {"float4_e2m1fn", Float(nan), ""}, {"float4_e2m1fn", Float(inf), "6.0"},
-		{"float6_e3m2fn", Int(100), "28.0"}, {"float8_e8m0fnu", Float(nan), "nan"},
-		{"complex64", Float(1.5), "(1.5+0j)"}, {"complex32", Complex(0.1 - 2i), "(0.1-2j)"}, {"complex128", Int(3), "(3+0j)"},
-		{"complex64", Int(-16777217), "(-1.6777216e+07+0j)"},
-		{"bool", Int(2), "True"}, {"bool", Float(nan), "True"}, {"bool", Float(0), "False"}, {"bool", Complex(1i), "True"},
-		{"float128", Float(-inf), "-inf"}, {"float128", Float(nan), "nan"}, {"float128", Float(5e-324), "4.940656458412465441765687928682214e-324"},
-		{"float128", Int(-3), "-3.0"}, {"float128", Float(0), "0.0"},
-		{"handle", UInt(7), "0x0000000000000007"}, {"handle", Int(-1), ""}, {"handle", Float(1), ""},
-		{"handle_8", UInt(256), ""}, {"handle_248", UInt(1), "0x" + strings.Repeat("0", 61) + "1"},
-		{"int8x2", Lanes(Int(1), Int(-2)), "(1, -2)"}, {"int8x2", Int(5), "(5, 5)"}, {"int8x2", Lanes(Int(1)), ""},
-		{"int8x2", Lanes(Int(1), Int(300)), ""}, {"int8x2", Lanes(Int(1), Lanes(Int(2))), ""},
-		{"int4x3", Lanes(Int(1), Int(-2), Int(7)), "(1, -2, 7)"},
+		{"int8", IntScalar(-128), "-128"}, {"int8", IntScalar(128), ""}, {"int8", UIntScalar(127), "127"}, {"int8", UIntScalar(math.MaxUint64), ""},
+		{"int8", FloatScalar(-128.9), "-128"}, {"int8", FloatScalar(129), ""}, {"int8", FloatScalar(nan), ""}, {"int8", FloatScalar(-inf), ""},
+		{"int8", BoolScalar(true), "1"}, {"int8", ComplexScalar(1), ""}, {"int8", Lanes(IntScalar(1)), "1"}, {"int8", Lanes(), ""},
+		{"uint8", IntScalar(-1), ""}, {"uint8", IntScalar(255), "255"}, {"uint8", IntScalar(256), ""}, {"uint8", FloatScalar(-0.5), "0"},
+		{"uint64", UIntScalar(math.MaxUint64), "18446744073709551615"}, {"uint64", IntScalar(-1), ""}, {"uint64", FloatScalar(0x1p64), ""},
+		{"int64", IntScalar(math.MinInt64), "-9223372036854775808"}, {"int64", UIntScalar(1 << 63), ""},
+		{"int128", IntScalar(-1), "-1"}, {"int128", FloatScalar(-0x1p127), "-170141183460469231731687303715884105728"},
+		{"int128", FloatScalar(0x1p127), ""}, {"uint128", FloatScalar(0x1p100), "1267650600228229401496703205376"}, {"uint128", FloatScalar(0x1p128), ""},
+		{"int4", IntScalar(7), "7"}, {"int4", IntScalar(8), ""}, {"int4", IntScalar(-8), "-8"}, {"uint1", IntScalar(2), ""}, {"int1", IntScalar(-1), "-1"},
+		{"float32", IntScalar(16777217), "1.6777216e+07"}, {"float32", FloatScalar(1e300), "inf"}, {"float32", FloatScalar(nan), "nan"},
+		{"float32", ComplexScalar(1i), ""}, {"float32", BoolScalar(true), "1.0"}, {"float64", UIntScalar(math.MaxUint64), "1.8446744073709552e+19"},
+		{"float32", IntScalar(1<<60 + 1<<36 + 1), "1.1529216e+18"}, // by way of a rounded float64 it would be a tie, and go down
+		{"float16", IntScalar(2049), "2.048e+03"}, {"float16", IntScalar(-70000), "-inf"}, {"bfloat16", FloatScalar(0.3), "0.3"},
+		{"float8_e4m3fn", FloatScalar(1000), "nan"}, {"float4_e2m1fn", FloatScalar(nan), ""}, {"float4_e2m1fn", FloatScalar(inf), "6.0"},
+		{"float6_e3m2fn", IntScalar(100), "28.0"}, {"float8_e8m0fnu", FloatScalar(nan), "nan"},
+		{"complex64", FloatScalar(1.5), "(1.5+0j)"}, {"complex32", ComplexScalar(0.1 - 2i), "(0.1-2j)"}, {"complex128", IntScalar(3), "(3+0j)"},
+		{"complex64", IntScalar(-16777217), "(-1.6777216e+07+0j)"},
+		{"bool", IntScalar(2), "True"}, {"bool", FloatScalar(nan), "True"}, {"bool", FloatScalar(0), "False"}, {"bool", ComplexScalar(1i), "True"},
+		{"float128", FloatScalar(-inf), "-inf"}, {"float128", FloatScalar(nan), "nan"}, {"float128", FloatScalar(5e-324), "4.940656458412465441765687928682214e-324"},
+		{"float128", IntScalar(-3), "-3.0"}, {"float128", FloatScalar(0), "0.0"},
+		{"handle", UIntScalar(7), "0x0000000000000007"}, {"handle", IntScalar(-1), ""}, {"handle", FloatScalar(1), ""},
+		{"handle_8", UIntScalar(256), ""}, {"handle_248", UIntScalar(1), "0x" + strings.Repeat("0", 61) + "1"},
+		{"int8x2", Lanes(IntScalar(1), IntScalar(-2)), "(1, -2)"}, {"int8x2", IntScalar(5), "(5, 5)"}, {"int8x2", Lanes(IntScalar(1)), ""},
+		{"int8x2", Lanes(IntScalar(1), IntScalar(300)), ""}, {"int8x2", Lanes(IntScalar(1), Lanes(IntScalar(2))), ""},
+		{"int4x3", Lanes(IntScalar(1), IntScalar(-2), IntScalar(7)), "(1, -2, 7)"},
 	} {
 		s := compact(t, parse(t, try.dtype), false)
 		err := Store(&s.Tensor, false, 0, try.value)
@@ -154,11 +154,11 @@ func TestStoreValues(t *testing.T) {
 func TestStoreRefuses(t *testing.T) {
 	s := compact(t, dlpack.Float32, false)
 	s.Device.Type = dlpack.CUDA
-	wantKind(t, Store(&s.Tensor, false, 0, Int(1)), dlpack.KindBuffer)
-	wantKind(t, Fill(&s.Tensor, false, Int(1)), dlpack.KindBuffer)
-	wantKind(t, Check(dlpack.DType{Code: 99, Bits: 8, Lanes: 1}, Int(1)), dlpack.KindBuffer)
+	wantKind(t, Store(&s.Tensor, false, 0, IntScalar(1)), dlpack.KindBuffer)
+	wantKind(t, Fill(&s.Tensor, false, IntScalar(1)), dlpack.KindBuffer)
+	wantKind(t, Check(dlpack.DType{Code: 99, Bits: 8, Lanes: 1}, IntScalar(1)), dlpack.KindBuffer)
 	s.Device.Type = dlpack.CPU
-	wantKind(t, Store(&s.Tensor, false, 0, Complex(1)), dlpack.KindValue)
+	wantKind(t, Store(&s.Tensor, false, 0, ComplexScalar(1)), dlpack.KindValue)
 }
 
 func TestRawTravels(t *testing.T) {
@@ -176,34 +176,34 @@ func TestRawTravels(t *testing.T) {
 }
 
 func TestScalar(t *testing.T) {
-	if v, ok := Int(-1).Int64(); v != -1 || !ok {
+	if v, ok := IntScalar(-1).Int64(); v != -1 || !ok {
 		t.Error(v, ok)
 	}
-	if _, ok := Int(-1).UInt64(); ok {
+	if _, ok := IntScalar(-1).UInt64(); ok {
 		t.Error("-1 as uint64")
 	}
-	if v, ok := UInt(math.MaxUint64).Int64(); ok {
+	if v, ok := UIntScalar(math.MaxUint64).Int64(); ok {
 		t.Error(v)
 	}
-	if v, ok := UInt(math.MaxUint64).UInt64(); v != math.MaxUint64 || !ok {
+	if v, ok := UIntScalar(math.MaxUint64).UInt64(); v != math.MaxUint64 || !ok {
 		t.Error(v, ok)
 	}
-	if _, ok := Float(1).Int64(); ok {
+	if _, ok := FloatScalar(1).Int64(); ok {
 		t.Error("a float as int64")
 	}
-	if Int(-3).Float64() != -3 || Complex(1+2i).Complex128() != 1+2i || !math.IsNaN(Lanes().Float64()) {
+	if IntScalar(-3).Float64() != -3 || ComplexScalar(1+2i).Complex128() != 1+2i || !math.IsNaN(Lanes().Float64()) {
 		t.Error("numbers")
 	}
-	if !Float(math.NaN()).Bool() || Float(math.Copysign(0, -1)).Bool() || !Complex(1i).Bool() || Int(0).Bool() {
+	if !FloatScalar(math.NaN()).Bool() || FloatScalar(math.Copysign(0, -1)).Bool() || !ComplexScalar(1i).Bool() || IntScalar(0).Bool() {
 		t.Error("truth")
 	}
-	if Int(1).Kind() != KindInt || Lanes(Int(1)).Kind() != KindLanes || len(Lanes(Int(1), Int(2)).Lanes()) != 2 {
+	if IntScalar(1).Kind() != KindInt || Lanes(IntScalar(1)).Kind() != KindLanes || len(Lanes(IntScalar(1), IntScalar(2)).Lanes()) != 2 {
 		t.Error("kinds")
 	}
 	for _, try := range []struct {
 		s    Scalar
 		want string
-	}{{Int(-5), "-5"}, {UInt(5), "5"}, {Float(0.5), "0.5"}, {Complex(1i), "(0+1j)"}, {Bool(true), "True"}, {Lanes(Int(1), Float(2)), "(1, 2.0)"}} {
+	}{{IntScalar(-5), "-5"}, {UIntScalar(5), "5"}, {FloatScalar(0.5), "0.5"}, {ComplexScalar(1i), "(0+1j)"}, {BoolScalar(true), "True"}, {Lanes(IntScalar(1), FloatScalar(2)), "(1, 2.0)"}} {
 		if got := try.s.String(); got != try.want {
 			t.Errorf("got %s, want %s", got, try.want)
 		}
@@ -244,7 +244,7 @@ func TestBigInt(t *testing.T) {
 			t.Errorf("%v as %v: got %v, want %s", v, try.dtype, Load(&f.Tensor, false, 0).Format(try.dtype), try.want)
 		}
 	}
-	if Float(1).BigInt() != nil || Float(1).Raw() != nil || Int(1).Lanes() != nil {
+	if FloatScalar(1).BigInt() != nil || FloatScalar(1).Raw() != nil || IntScalar(1).Lanes() != nil {
 		t.Error("want nil of what a value is not")
 	}
 }

@@ -40,12 +40,12 @@ func ExampleStore() {
 	packed := []byte{0, 0}
 	t := record(unsafe.Pointer(&packed[0]), dlpack.Int4, []int64{4})
 	for i := range int64(4) {
-		if err := tensor.Store(t, false, i, tensor.Int(-i)); err != nil {
+		if err := tensor.Store(t, false, i, tensor.IntScalar(-i)); err != nil {
 			fmt.Println(err)
 		}
 	}
 	fmt.Printf("%x %v\n", packed, tensor.Text(t, false, tensor.TextOptions{}))
-	fmt.Println(tensor.Store(t, false, 0, tensor.Int(8)))
+	fmt.Println(tensor.Store(t, false, 0, tensor.IntScalar(8)))
 	// Output:
 	// f0de [ 0, -1, -2, -3]
 	// ValueError: int4: 8 does not fit

@@ -32,24 +32,24 @@ type Scalar struct {
 	lanes *[]Scalar
 }
 
-// Int returns a signed integer.
-func Int(v int64) Scalar {
+// IntScalar returns a signed integer.
+func IntScalar(v int64) Scalar {
 	return Scalar{kind: KindInt, bits: word{uint64(v), uint64(v >> 63)}}
 }
 
-// UInt returns an unsigned integer.
-func UInt(v uint64) Scalar { return Scalar{kind: KindUInt, bits: word{v}} }
+// UIntScalar returns an unsigned integer.
+func UIntScalar(v uint64) Scalar { return Scalar{kind: KindUInt, bits: word{v}} }
 
-// Float returns a real number.
-func Float(v float64) Scalar { return Scalar{kind: KindFloat, bits: word{math.Float64bits(v)}} }
+// FloatScalar returns a real number.
+func FloatScalar(v float64) Scalar { return Scalar{kind: KindFloat, bits: word{math.Float64bits(v)}} }
 
-// Complex returns a complex number.
-func Complex(v complex128) Scalar {
+// ComplexScalar returns a complex number.
+func ComplexScalar(v complex128) Scalar {
 	return Scalar{kind: KindComplex, bits: word{math.Float64bits(real(v)), math.Float64bits(imag(v))}}
 }
 
-// Bool returns a truth value.
-func Bool(v bool) Scalar {
+// BoolScalar returns a truth value.
+func BoolScalar(v bool) Scalar {
 	if v {
 		return Scalar{kind: KindBool, bits: word{1}}
 	}

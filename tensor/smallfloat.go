@@ -43,7 +43,7 @@ func (x Float16) Float64() float64 { return f16.decode(uint16(x)) }
 func (x Float16) Float32() float32 { return float32(x.Float64()) }
 
 // String returns the shortest decimal that reads back as x.
-func (x Float16) String() string { return Float(x.Float64()).Format(dlpack.Float16) }
+func (x Float16) String() string { return FloatScalar(x.Float64()).Format(dlpack.Float16) }
 
 // BFloat16From rounds v to the nearest BFloat16.
 func BFloat16From(v float64) BFloat16 { return BFloat16(bf16.encode(v)) }
@@ -55,7 +55,7 @@ func (x BFloat16) Float64() float64 { return bf16.decode(uint16(x)) }
 func (x BFloat16) Float32() float32 { return float32(x.Float64()) }
 
 // String returns the shortest decimal that reads back as x.
-func (x BFloat16) String() string { return Float(x.Float64()).Format(dlpack.BFloat16) }
+func (x BFloat16) String() string { return FloatScalar(x.Float64()).Format(dlpack.BFloat16) }
 
 // Float8E3M4From rounds v to the nearest Float8E3M4.
 func Float8E3M4From(v float64) Float8E3M4 { return Float8E3M4(e3m4.encode(v)) }
@@ -67,7 +67,7 @@ func (x Float8E3M4) Float64() float64 { return e3m4.decode(uint16(x)) }
 func (x Float8E3M4) Float32() float32 { return float32(x.Float64()) }
 
 // String returns the value of x in decimal.
-func (x Float8E3M4) String() string { return Float(x.Float64()).Format(dlpack.Float8E3M4) }
+func (x Float8E3M4) String() string { return FloatScalar(x.Float64()).Format(dlpack.Float8E3M4) }
 
 // Float8E4M3From rounds v to the nearest Float8E4M3.
 func Float8E4M3From(v float64) Float8E4M3 { return Float8E4M3(e4m3.encode(v)) }
@@ -79,7 +79,7 @@ func (x Float8E4M3) Float64() float64 { return e4m3.decode(uint16(x)) }
 func (x Float8E4M3) Float32() float32 { return float32(x.Float64()) }
 
 // String returns the value of x in decimal.
-func (x Float8E4M3) String() string { return Float(x.Float64()).Format(dlpack.Float8E4M3) }
+func (x Float8E4M3) String() string { return FloatScalar(x.Float64()).Format(dlpack.Float8E4M3) }
 
 // Float8E4M3B11FNUZFrom rounds v to the nearest Float8E4M3B11FNUZ.
 func Float8E4M3B11FNUZFrom(v float64) Float8E4M3B11FNUZ {
@@ -94,7 +94,7 @@ func (x Float8E4M3B11FNUZ) Float32() float32 { return float32(x.Float64()) }
 
 // String returns the value of x in decimal.
 func (x Float8E4M3B11FNUZ) String() string {
-	return Float(x.Float64()).Format(dlpack.Float8E4M3B11FNUZ)
+	return FloatScalar(x.Float64()).Format(dlpack.Float8E4M3B11FNUZ)
 }
 
 // Float8E4M3FNFrom rounds v to the nearest Float8E4M3FN.
@@ -107,7 +107,7 @@ func (x Float8E4M3FN) Float64() float64 { return e4m3fn.decode(uint16(x)) }
 func (x Float8E4M3FN) Float32() float32 { return float32(x.Float64()) }
 
 // String returns the value of x in decimal.
-func (x Float8E4M3FN) String() string { return Float(x.Float64()).Format(dlpack.Float8E4M3FN) }
+func (x Float8E4M3FN) String() string { return FloatScalar(x.Float64()).Format(dlpack.Float8E4M3FN) }
 
 // Float8E4M3FNUZFrom rounds v to the nearest Float8E4M3FNUZ.
 func Float8E4M3FNUZFrom(v float64) Float8E4M3FNUZ { return Float8E4M3FNUZ(e4m3fnuz.encode(v)) }
@@ -119,7 +119,9 @@ func (x Float8E4M3FNUZ) Float64() float64 { return e4m3fnuz.decode(uint16(x)) }
 func (x Float8E4M3FNUZ) Float32() float32 { return float32(x.Float64()) }
 
 // String returns the value of x in decimal.
-func (x Float8E4M3FNUZ) String() string { return Float(x.Float64()).Format(dlpack.Float8E4M3FNUZ) }
+func (x Float8E4M3FNUZ) String() string {
+	return FloatScalar(x.Float64()).Format(dlpack.Float8E4M3FNUZ)
+}
 
 // Float8E5M2From rounds v to the nearest Float8E5M2.
 func Float8E5M2From(v float64) Float8E5M2 { return Float8E5M2(e5m2.encode(v)) }
@@ -131,7 +133,7 @@ func (x Float8E5M2) Float64() float64 { return e5m2.decode(uint16(x)) }
 func (x Float8E5M2) Float32() float32 { return float32(x.Float64()) }
 
 // String returns the value of x in decimal.
-func (x Float8E5M2) String() string { return Float(x.Float64()).Format(dlpack.Float8E5M2) }
+func (x Float8E5M2) String() string { return FloatScalar(x.Float64()).Format(dlpack.Float8E5M2) }
 
 // Float8E5M2FNUZFrom rounds v to the nearest Float8E5M2FNUZ.
 func Float8E5M2FNUZFrom(v float64) Float8E5M2FNUZ { return Float8E5M2FNUZ(e5m2fnuz.encode(v)) }
@@ -143,7 +145,9 @@ func (x Float8E5M2FNUZ) Float64() float64 { return e5m2fnuz.decode(uint16(x)) }
 func (x Float8E5M2FNUZ) Float32() float32 { return float32(x.Float64()) }
 
 // String returns the value of x in decimal.
-func (x Float8E5M2FNUZ) String() string { return Float(x.Float64()).Format(dlpack.Float8E5M2FNUZ) }
+func (x Float8E5M2FNUZ) String() string {
+	return FloatScalar(x.Float64()).Format(dlpack.Float8E5M2FNUZ)
+}
 
 // Float8E8M0FNUFrom rounds v to the nearest Float8E8M0FNU.
 func Float8E8M0FNUFrom(v float64) Float8E8M0FNU { return Float8E8M0FNU(encodeE8M0(v)) }
@@ -155,7 +159,7 @@ func (x Float8E8M0FNU) Float64() float64 { return decodeE8M0(uint8(x)) }
 func (x Float8E8M0FNU) Float32() float32 { return float32(x.Float64()) }
 
 // String returns the value of x in decimal.
-func (x Float8E8M0FNU) String() string { return Float(x.Float64()).Format(dlpack.Float8E8M0FNU) }
+func (x Float8E8M0FNU) String() string { return FloatScalar(x.Float64()).Format(dlpack.Float8E8M0FNU) }
 
 // Float6E2M3FNFrom rounds v to the nearest Float6E2M3FN.
 func Float6E2M3FNFrom(v float64) Float6E2M3FN { return Float6E2M3FN(e2m3fn.encode(v)) }
@@ -167,7 +171,7 @@ func (x Float6E2M3FN) Float64() float64 { return e2m3fn.decode(uint16(x)) }
 func (x Float6E2M3FN) Float32() float32 { return float32(x.Float64()) }
 
 // String returns the value of x in decimal.
-func (x Float6E2M3FN) String() string { return Float(x.Float64()).Format(dlpack.Float6E2M3FN) }
+func (x Float6E2M3FN) String() string { return FloatScalar(x.Float64()).Format(dlpack.Float6E2M3FN) }
 
 // Float6E3M2FNFrom rounds v to the nearest Float6E3M2FN.
 func Float6E3M2FNFrom(v float64) Float6E3M2FN { return Float6E3M2FN(e3m2fn.encode(v)) }
@@ -179,7 +183,7 @@ func (x Float6E3M2FN) Float64() float64 { return e3m2fn.decode(uint16(x)) }
 func (x Float6E3M2FN) Float32() float32 { return float32(x.Float64()) }
 
 // String returns the value of x in decimal.
-func (x Float6E3M2FN) String() string { return Float(x.Float64()).Format(dlpack.Float6E3M2FN) }
+func (x Float6E3M2FN) String() string { return FloatScalar(x.Float64()).Format(dlpack.Float6E3M2FN) }
 
 // Float4E2M1FNFrom rounds v to the nearest Float4E2M1FN.
 func Float4E2M1FNFrom(v float64) Float4E2M1FN { return Float4E2M1FN(e2m1fn.encode(v)) }
@@ -191,4 +195,4 @@ func (x Float4E2M1FN) Float64() float64 { return e2m1fn.decode(uint16(x)) }
 func (x Float4E2M1FN) Float32() float32 { return float32(x.Float64()) }
 
 // String returns the value of x in decimal.
-func (x Float4E2M1FN) String() string { return Float(x.Float64()).Format(dlpack.Float4E2M1FN) }
+func (x Float4E2M1FN) String() string { return FloatScalar(x.Float64()).Format(dlpack.Float4E2M1FN) }

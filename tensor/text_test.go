@@ -36,7 +36,7 @@ func (c *textCase) tensor(t *testing.T) *sample {
 	}
 	i := int64(0)
 	for offset := range Offsets(c.Shape, nil) {
-		if err := Store(&s.Tensor, false, offset, Int(i)); err != nil {
+		if err := Store(&s.Tensor, false, offset, IntScalar(i)); err != nil {
 			t.Fatal(err)
 		}
 		i++
@@ -69,19 +69,19 @@ func TestText(t *testing.T) {
 		value Scalar
 		want  string
 	}{
-		{"bfloat16", Float(0.1), "[0.1, 0. ]"},
-		{"bfloat16", Float(1e10), "[1.e+10, 0.e+00]"},
-		{"float8_e4m3fn", Float(448), "[448.,   0.]"},
-		{"float4_e2m1fn", Float(-1.5), "[-1.5,  0. ]"},
-		{"float6_e2m3fn", Float(7.5), "[7.5, 0. ]"},
-		{"int4", Int(-8), "[-8,  0]"},
-		{"uint128", UInt(math.MaxUint64), "[18446744073709551615,                    0]"},
-		{"int128", Int(-1), "[-1,  0]"},
-		{"complex32", Complex(0.1 + 1i), "[0.1+1.j, 0. +0.j]"},
-		{"float128", Float(0.1), "[0.1000000000000000055511151231257827,\n" + strings.Repeat(" ", 34) + "0.0]"},
-		{"handle", UInt(0xdead), "[0x000000000000dead, 0x0000000000000000]"},
-		{"float32x2", Lanes(Float(1), Float(0.5)), "[(1.0, 0.5), (0.0, 0.0)]"},
-		{"boolx2", Bool(true), "[  (True, True), (False, False)]"},
+		{"bfloat16", FloatScalar(0.1), "[0.1, 0. ]"},
+		{"bfloat16", FloatScalar(1e10), "[1.e+10, 0.e+00]"},
+		{"float8_e4m3fn", FloatScalar(448), "[448.,   0.]"},
+		{"float4_e2m1fn", FloatScalar(-1.5), "[-1.5,  0. ]"},
+		{"float6_e2m3fn", FloatScalar(7.5), "[7.5, 0. ]"},
+		{"int4", IntScalar(-8), "[-8,  0]"},
+		{"uint128", UIntScalar(math.MaxUint64), "[18446744073709551615,                    0]"},
+		{"int128", IntScalar(-1), "[-1,  0]"},
+		{"complex32", ComplexScalar(0.1 + 1i), "[0.1+1.j, 0. +0.j]"},
+		{"float128", FloatScalar(0.1), "[0.1000000000000000055511151231257827,\n" + strings.Repeat(" ", 34) + "0.0]"},
+		{"handle", UIntScalar(0xdead), "[0x000000000000dead, 0x0000000000000000]"},
+		{"float32x2", Lanes(FloatScalar(1), FloatScalar(0.5)), "[(1.0, 0.5), (0.0, 0.0)]"},
+		{"boolx2", BoolScalar(true), "[  (True, True), (False, False)]"},
 	} {
 		s := compact(t, parse(t, try.dtype), false, 2)
 		if err := Store(&s.Tensor, false, 0, try.value); err != nil {

@@ -122,7 +122,7 @@ func viewType[T Element](t *testing.T, name string) {
 	t.Helper()
 	s := compact(t, parse(t, name), false, 3)
 	v := mustView[T](t, s)
-	if err := Store(&s.Tensor, false, 2, Bool(true)); err != nil {
+	if err := Store(&s.Tensor, false, 2, BoolScalar(true)); err != nil {
 		t.Fatal(err)
 	}
 	if v.At(2) == v.At(1) || v.At(0) != v.At(1) {

@@ -58,4 +58,4 @@ func Complex32From(v complex128) Complex32 {
 func (x Complex32) Complex128() complex128 { return complex(x.Real.Float64(), x.Imag.Float64()) }
 
 // String returns the value of x in Python's notation: "(0.5+2j)".
-func (x Complex32) String() string { return Complex(x.Complex128()).Format(dlpack.Complex32) }
+func (x Complex32) String() string { return ComplexScalar(x.Complex128()).Format(dlpack.Complex32) }

@@ -84,7 +84,7 @@ func convertInGo(t *testing.T) {
 	}
 	fromRecord, toRecord := numbers.Record(), small.Record()
 	from, to := fromRecord.Tensor(), toRecord.Tensor()
-	if err := tensor.Fill(&from, false, tensor.Float(1.5)); err != nil {
+	if err := tensor.Fill(&from, false, tensor.FloatScalar(1.5)); err != nil {
 		t.Error(err)
 	}
 	if err := tensor.Convert(&to, &from, false, false); err != nil || small.At(9, 99).Float64() != 1.5 {

@@ -26,7 +26,7 @@ func Tensors(a tensor.Of[float32], b tensor.Mut[tensor.BFloat16], c tensor.Devic
 // Scale is compiled for what its constraint lists.
 //
 //godlpack:export
-func Scale[T float32 | float64](factor T, x tensor.Mut[T]) T { return factor }
+func Scale[T tensor.Float](factor T, x tensor.Mut[T]) T { return factor }
 
 // Sum is compiled for the types of Number that tensors have.
 //
