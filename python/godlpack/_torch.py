@@ -202,7 +202,12 @@ class Known:
         for p, tensor in tensors(params, args):
             self.devices.setdefault(p.get("device", ""), tensor.device)
             self.dtypes.setdefault(p.get("var", ""), arrives_as(p, tensor))
-            for extent, n in axes(p["shape"] or [], tensor.shape):
+            shape = p["shape"] or ["..."]
+            if len(tensor.shape) < len(shape) - ("..." in shape):  # what else does not fit, the call itself refuses
+                raise TypeError(
+                    f"{function}(): argument '{p['name']}': want [{', '.join(shape)}], got {len(tensor.shape)} axes"
+                )
+            for extent, n in axes(shape, tensor.shape):
                 self.extents.setdefault(extent, n)
 
     def shape(self, result: Declared) -> list[Any]:
@@ -221,7 +226,7 @@ def tensors(params: list[Declared], args: tuple[Any, ...]) -> Iterator[tuple[Dec
         if p["kind"] == "tensor" and value is not None:
             yield p, value
         elif p["kind"] == "list" and p["elem"]["kind"] == "tensor":
-            yield from ((p["elem"], tensor) for tensor in value or ())
+            yield from ((p["elem"] | {"name": p["name"]}, tensor) for tensor in value or ())
 
 
 def arrives_as(p: Declared, tensor: Any) -> str:
@@ -231,7 +236,7 @@ def arrives_as(p: Declared, tensor: Any) -> str:
 
 
 def axes(shape: list[str], dims: Any) -> Iterator[tuple[str, Any]]:
-    """Each extent with the axis that it is of; "..." is of none. What does not fit, the call itself refuses."""
+    """Each extent with the axis that it is of; "..." is of none."""
     front = shape.index("...") if "..." in shape else len(shape)
     back = shape[front + 1 :]
     yield from zip(shape[:front], dims, strict=False)
