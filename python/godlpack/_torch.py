@@ -201,7 +201,8 @@ class Known:
         self.devices: dict[str, Any] = {}
         for p, tensor in tensors(params, args):
             self.devices.setdefault(p.get("device", ""), tensor.device)
-            self.dtypes.setdefault(p.get("var", ""), arrives_as(p, tensor))
+            if p.get("var"):
+                self.dtypes.setdefault(p["var"], arrives_as(p, tensor))
             shape = p["shape"] or ["..."]
             if len(tensor.shape) < len(shape) - ("..." in shape):  # what else does not fit, the call itself refuses
                 raise TypeError(
@@ -214,7 +215,7 @@ class Known:
         return [self.extents[extent] if extent.isidentifier() else int(extent) for extent in result["shape"]]
 
     def dtype(self, result: Declared) -> str:
-        return self.dtypes.get(result["var"] if result.get("var") else None) or str(result["dtypes"][0])
+        return self.dtypes.get(result.get("var", "")) or str(result["dtypes"][0])
 
     def device(self, result: Declared) -> Any:
         return "cpu" if on_cpu(result) else self.devices[result["device"]]
