@@ -10,7 +10,11 @@ import pytest
 def test_stubs_match_the_module(tmp_path):
     pytest.importorskip("mypy")
     allowed = tmp_path / "allowed"
-    allowed.write_text(r"godlpack\.testing\.records\..*\._fields_" + "\n")  # ctypes' own, which mypy sees otherwise
+    exceptions = [
+        r"godlpack\.testing\.records\..*\._fields_",  # ctypes' own, which mypy sees otherwise
+        r"godlpack\._core\.Function\.__text_signature__",  # of a type, Python shows the type's own
+    ]
+    allowed.write_text("\n".join(exceptions))
     command = [sys.executable, "-m", "mypy.stubtest", "godlpack", "--ignore-missing-stub", "--allowlist", str(allowed)]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr

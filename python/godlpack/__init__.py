@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from . import cuda
     from ._inline import load, load_inline
     from ._tool import BuildError
+    from ._torch import torch_op
 
 __all__ = [
     "BuildError",
@@ -49,19 +50,21 @@ __all__ = [
     "load",
     "load_inline",
     "load_module",
+    "torch_op",
     "zeros",
 ]
 
 
 def __getattr__(name: str) -> object:
-    """What not everybody needs comes along when it is first asked for: cuda, and what builds Go sources."""
+    """What not everybody needs comes along when it is first asked for: cuda, what builds Go sources, and torch_op."""
     import importlib
 
     if name == "cuda":
         return importlib.import_module(".cuda", __name__)
-    if name not in ("BuildError", "load", "load_inline"):
+    module = {"BuildError": "._inline", "load": "._inline", "load_inline": "._inline", "torch_op": "._torch"}.get(name)
+    if module is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    globals()[name] = getattr(importlib.import_module("._inline", __name__), name)
+    globals()[name] = getattr(importlib.import_module(module, __name__), name)
     return globals()[name]
 
 

@@ -11,10 +11,14 @@ from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from ._core import Function, _declarations, _function
 
 SIDECAR_VERSION = 1
+
+# What each Function was made from, as package kernel declares it: for those who wrap functions.
+declarations: WeakKeyDictionary[Function, dict[str, Any]] = WeakKeyDictionary()
 
 
 def load_module(path: str | os.PathLike[str], *, package: str | None = None) -> ModuleType:
@@ -101,7 +105,7 @@ def make(library: Path, index: int, declaration: dict[str, Any], module: str, ch
     writes = sum(mutable << i for i, (_, mutable) in enumerate(params))
     text = declaration.get("signature") or written(declaration)
     name = declaration["name"]
-    return _function(
+    function = _function(
         str(library),
         check,
         index,
@@ -115,6 +119,8 @@ def make(library: Path, index: int, declaration: dict[str, Any], module: str, ch
         outputs(declaration),
         bool(declaration.get("hold_gil")),
     )
+    declarations[function] = declaration
+    return function
 
 
 def written(declaration: dict[str, Any]) -> str:

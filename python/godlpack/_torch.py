@@ -1,0 +1,244 @@
+"""Functions of libraries as operators of torch, at which torch.compile does not break its graphs."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import json
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from ._core import Function
+from ._library import declarations
+
+Declared = dict[str, Any]  # a parameter or a result, as package kernel declares it
+
+# What an operator can take, by what a function declares. It could return numbers, too, but graphs would have those of
+# the fake in their place.
+SCHEMA_TYPES = {
+    "bool": "bool",
+    "int": "SymInt",
+    "float": "float",
+    "str": "str",
+    "dtype": "ScalarType",
+    "device": "Device",
+    "tensor": "Tensor",
+}
+
+
+def torch_op(function: Function, *, name: str | None = None, fake: Callable[..., Any] | None = None) -> Any:
+    """Makes an operator of torch of a function: torch.compile keeps it in one graph with what is around it.
+
+        softmax = godlpack.torch_op(fastops.softmax, fake=torch.empty_like)
+
+        @torch.compile(fullgraph=True)
+        def attention(q, k, v):
+            return softmax(q @ k.T) @ v
+
+    function: its declaration says what the operator takes, writes and returns. name: the operator's, as in
+    "fastops::softmax", which is also the default: the function's module and name. fake: what the results are like,
+    without their values. It is called as the function is, with tensors that have no memory; of the tensors that it
+    returns only shape, dtype and device count.
+
+    fake may be left out where the declaration tells: each result is a tensor, of a dtype that is fixed or is that of an
+    argument with the same type variable, each of its extents is a number or the name of an argument's, and it is on the
+    CPU, or declared to be where an argument is declared to be.
+
+    Returns a torch.library.CustomOpDef, which is called with the function's arguments, without like= and out=. It
+    returns tensors of torch, and copies of those results that are arguments. backward() through it is a RuntimeError
+    until a formula has been given to its register_autograd().
+
+    Raises TypeError if function is no Function, takes bytes or callables, or returns anything but tensors and lists of
+    them; ValueError if fake is needed, with the result that needs it, or if name is none.
+    """
+    if not isinstance(function, Function):
+        raise TypeError(f"torch_op(): want a godlpack.Function, got {type(function).__name__}")
+    name = name or f"{function.__module__.replace('.', '_')}::{function.__name__}"
+    if not all(part.isidentifier() for part in name.split("::", 1)) or "::" not in name:
+        raise ValueError(f"torch_op(): name: want package::function, got {name!r}")
+    torch = importlib.import_module("torch")
+    declaration = declarations[function]
+    params, results = declaration["params"] or [], declaration["results"] or []
+    text = schema(function.__name__, params, results)
+    imagined = compact(fake) if fake else derive(function.__name__, params, results)
+    written = [p["name"] for p in params if (p.get("elem") or p).get("mutable")]
+    op = torch.library.custom_op(name, separate(function, results), mutates_args=written, schema=text)
+    op.register_fake(imagined)
+    return op
+
+
+def schema(function: str, params: list[Declared], results: list[Declared]) -> str:
+    """What an operator takes and returns, as torch writes it: "(Tensor x, Tensor(a1!) y, SymInt n=1) -> Tensor"."""
+    taken = []
+    for i, p in enumerate(params):
+        if (text := schema_type(p, f"a{i}!")) is None:
+            raise TypeError(f"torch_op(): {function}(): argument '{p['name']}': operators of torch take no {kind(p)}")
+        taken.append(f"{text} {p['name']}{schema_default(p)}")
+    given = []
+    for i, r in enumerate(results):
+        if (text := schema_type(r)) not in ("Tensor", "Tensor[]"):
+            raise TypeError(
+                f"torch_op(): {function}(): {called(r, i)}: want a tensor, or a list of them, got {kind(r)}"
+            )
+        given.append(text)
+    return f"({', '.join(taken)}) -> {given[0] if len(given) == 1 else '(' + ', '.join(given) + ')'}"
+
+
+def schema_type(p: Declared, alias: str = "") -> str | None:
+    """The type of a parameter or a result; None where torch has none. alias: by which torch knows that it is written."""
+    if p["kind"] == "list":
+        element = schema_type(p["elem"], alias)
+        text = element and f"{element}[]"
+    else:
+        text = SCHEMA_TYPES.get(p["kind"])
+        text = f"{text}({alias})" if p.get("mutable") else text
+    return f"{text}?" if text and p.get("optional") else text
+
+
+def schema_default(p: Declared) -> str:
+    if not p.get("default"):
+        return ""
+    value = ast.literal_eval(p["default"])
+    if isinstance(value, str) and p["kind"] != "dtype":  # dtypes are written without quotes
+        value = json.dumps(value, ensure_ascii=False)
+    return f"={list(value) if isinstance(value, tuple) else value}"
+
+
+def kind(p: Declared) -> str:
+    text = f"list of {p['elem']['kind']}" if p["kind"] == "list" else p["kind"]
+    return f"{text} or None" if p.get("optional") else text
+
+
+def called(result: Declared, number: int) -> str:
+    """How a result is called in messages: most have no name."""
+    return f"result '{result['name']}'" if result.get("name") else f"result {number}"
+
+
+def separate(function: Function, results: list[Declared]) -> Callable[..., Any]:
+    """The function as torch will call it: with results of torch, none of which is an argument."""
+    torch = importlib.import_module("torch")
+    like = {"like": torch.Tensor} if results else {}
+
+    def call(*args: Any) -> Any:
+        def apart(x: Any) -> Any:
+            if isinstance(x, torch.Tensor) and any(x is y for y in args):
+                return x.clone(memory_format=torch.contiguous_format)
+            return x
+
+        return each(apart, function(*args, **like))
+
+    return call
+
+
+def compact(fake: Callable[..., Any]) -> Callable[..., Any]:
+    """An author's fake, with tensors that lie as functions of Go make theirs."""
+    torch = importlib.import_module("torch")
+
+    def imagine(*args: Any) -> Any:
+        return each(lambda x: x.new_empty(x.shape) if isinstance(x, torch.Tensor) else x, fake(*args))
+
+    return imagine
+
+
+def each(change: Callable[[Any], Any], result: Any) -> Any:
+    """A function's result, or its results, with a change made to all that is in them."""
+    if isinstance(result, (list, tuple)):
+        return type(result)(each(change, x) for x in result)
+    return change(result)
+
+
+def derive(function: str, params: list[Declared], results: list[Declared]) -> Callable[..., Any]:
+    """The fake that the declaration itself tells. Raises ValueError with the first result of which it says too little."""
+    for i, result in enumerate(results):
+        if unknown := missing(result, [p for p in params if p["kind"] == "tensor" and not p.get("optional")]):
+            raise ValueError(
+                f"torch_op(): {function}(): {called(result, i)}: the declaration does not say {unknown}: give fake=, a "
+                "function of the same arguments that returns an empty tensor like each result"
+            )
+    torch = importlib.import_module("torch")
+
+    def imagine(*args: Any) -> Any:
+        known = Known(function, params, args)
+        made = [
+            torch.empty(known.shape(result), dtype=getattr(torch, known.dtype(result)), device=known.device(result))
+            for result in results
+        ]
+        return made[0] if len(made) == 1 else tuple(made) or None
+
+    return imagine
+
+
+def missing(result: Declared, params: list[Declared]) -> str | None:
+    """What cannot be told of a result from the tensors that these parameters always get; None if all can."""
+    if result["kind"] == "list":
+        return "how many there are"
+    if result["shape"] is None:
+        return "its shape"
+    names = {extent for p in params for extent in p["shape"] or () if extent.isidentifier()}
+    if unbound := [extent for extent in result["shape"] if not extent.isdigit() and extent not in names]:
+        return f"its extent {unbound[0]}"
+    if len(result.get("dtypes") or ()) != 1 and not any(shared(result, p, "var") for p in params):
+        return "its dtype"
+    if not on_cpu(result) and not any(shared(result, p, "device") for p in params):
+        return "its device"
+    return None
+
+
+def shared(result: Declared, param: Declared, key: str) -> bool:
+    return bool(result.get(key)) and result[key] == param.get(key)
+
+
+def on_cpu(result: Declared) -> bool:
+    return result.get("device", "") in ("", "cpu")
+
+
+class Known:
+    """What the arguments of one call say: which extents and dtypes names stand for, and where tensors are."""
+
+    def __init__(self, function: str, params: list[Declared], args: tuple[Any, ...]) -> None:
+        self.extents: dict[str, Any] = {}
+        self.dtypes: dict[str, str] = {}
+        self.devices: dict[str, Any] = {}
+        for p, tensor in tensors(params, args):
+            self.devices.setdefault(p.get("device", ""), tensor.device)
+            if p.get("var"):
+                self.dtypes.setdefault(p["var"], arrives_as(p, tensor))
+            shape = p["shape"] or ["..."]
+            if len(tensor.shape) < len(shape) - ("..." in shape):  # what else does not fit, the call itself refuses
+                raise TypeError(
+                    f"{function}(): argument '{p['name']}': want [{', '.join(shape)}], got {len(tensor.shape)} axes"
+                )
+            for extent, n in axes(shape, tensor.shape):
+                self.extents.setdefault(extent, n)
+
+    def shape(self, result: Declared) -> list[Any]:
+        return [self.extents[extent] if extent.isidentifier() else int(extent) for extent in result["shape"]]
+
+    def dtype(self, result: Declared) -> str:
+        return self.dtypes.get(result.get("var", "")) or str(result["dtypes"][0])
+
+    def device(self, result: Declared) -> Any:
+        return "cpu" if on_cpu(result) else self.devices[result["device"]]
+
+
+def tensors(params: list[Declared], args: tuple[Any, ...]) -> Iterator[tuple[Declared, Any]]:
+    """The tensors among the arguments, each with its declaration. Arguments at the end may be missing."""
+    for p, value in zip(params, args, strict=False):
+        if p["kind"] == "tensor" and value is not None:
+            yield p, value
+        elif p["kind"] == "list" and p["elem"]["kind"] == "tensor":
+            yield from ((p["elem"] | {"name": p["name"]}, tensor) for tensor in value or ())
+
+
+def arrives_as(p: Declared, tensor: Any) -> str:
+    """The dtype that a function sees: where the argument's is none of those that it takes, it is converted to the first."""
+    dtype, taken = str(tensor.dtype).removeprefix("torch."), p.get("dtypes") or ()
+    return dtype if not taken or dtype in taken else str(taken[0])
+
+
+def axes(shape: list[str], dims: Any) -> Iterator[tuple[str, Any]]:
+    """Each extent with the axis that it is of; "..." is of none."""
+    front = shape.index("...") if "..." in shape else len(shape)
+    back = shape[front + 1 :]
+    yield from zip(shape[:front], dims, strict=False)
+    yield from zip(back, dims[len(dims) - len(back) :], strict=False)
