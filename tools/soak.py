@@ -165,7 +165,7 @@ class Work:
         self.interrupted(v)
 
 
-class Interruption(Exception):
+class InterruptionError(Exception):
     pass
 
 
@@ -178,13 +178,13 @@ def interruptions():
         nonlocal armed
         if armed:
             armed = False
-            raise Interruption
+            raise InterruptionError
 
     signal.signal(signal.SIGALRM, handler)
     signal.setitimer(signal.ITIMER_REAL, 0.005, 0.005)
     try:
         yield
-    except Interruption:
+    except InterruptionError:
         pass
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
@@ -255,7 +255,8 @@ def look() -> State:
         time.sleep(0.1)
     memory = int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
     children = "".join(f.read_text() for f in Path("/proc/self/task").glob("*/children")).split()
-    return State(memory, owed(), len(os.listdir("/proc/self/task")), len(os.listdir("/proc/self/fd")), len(children))
+    threads, files = (len([*Path("/proc/self", what).iterdir()]) for what in ("task", "fd"))
+    return State(memory, owed(), threads, files, len(children))
 
 
 def findings(before: State, now: State) -> list[str]:

@@ -121,7 +121,7 @@ void gd_signals_withdraw(void) {
 
 /* Go takes each SIGURG for its own: of two runtimes, only the one that came last could interrupt its goroutines. So a library
    that was opened gets a layer, whose function runs the library's handler and then the one that was there before. */
-enum { LAYERS = 16 }; /* libraries beyond that have Go's way */
+enum { LAYERS = 32 }; /* libraries beyond that have Go's way */
 static GD_OWN struct {
   gd_handlers own, previous; /* own: those that the library put on top of the previous; no handler where it did not */
   struct sigaction urgent;   /* its handler of SIGURG, in whose place the layer's function is; none if its Go is dead */
@@ -135,12 +135,11 @@ static void on_urgent(int layer, int number, siginfo_t *info, void *context) {
   errno = saved;
 }
 
-#define LAYER(i) static void urgent_##i(int number, siginfo_t *info, void *context) { on_urgent(i, number, info, context); }
-LAYER(0) LAYER(1) LAYER(2) LAYER(3) LAYER(4) LAYER(5) LAYER(6) LAYER(7)
-LAYER(8) LAYER(9) LAYER(10) LAYER(11) LAYER(12) LAYER(13) LAYER(14) LAYER(15)
-static void (*const urgent[LAYERS])(int, siginfo_t *, void *) = {
-    urgent_0, urgent_1, urgent_2, urgent_3, urgent_4, urgent_5, urgent_6, urgent_7,
-    urgent_8, urgent_9, urgent_10, urgent_11, urgent_12, urgent_13, urgent_14, urgent_15};
+#define LAYER(i, k) static void urgent_##i##k(int n, siginfo_t *info, void *context) { on_urgent(8 * i + k, n, info, context); }
+#define EIGHT(i) LAYER(i, 0) LAYER(i, 1) LAYER(i, 2) LAYER(i, 3) LAYER(i, 4) LAYER(i, 5) LAYER(i, 6) LAYER(i, 7)
+#define NAMES(i) urgent_##i##0, urgent_##i##1, urgent_##i##2, urgent_##i##3, urgent_##i##4, urgent_##i##5, urgent_##i##6, urgent_##i##7
+EIGHT(0) EIGHT(1) EIGHT(2) EIGHT(3)
+static void (*const urgent[LAYERS])(int, siginfo_t *, void *) = {NAMES(0), NAMES(1), NAMES(2), NAMES(3)};
 
 /* gd_signals_read tells who handles Go's signals now.
    C because: (a).
