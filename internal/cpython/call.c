@@ -1,7 +1,7 @@
 /* The call of a library's function: what Python passes is gathered into packed values, Go is entered once, and what comes
    back is wrapped in the caller's framework. Tensors whose type has a plan are seen where they are, in nanoseconds;
    whatever is out of the ordinary is made ordinary by Go first. */
-#include <pthread.h>
+#include <setjmp.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,6 +16,8 @@ enum {
 typedef struct { DLTensor t; int64_t strides[FEW]; } record;
 typedef struct block { struct block *next; } block;
 typedef struct held { struct held *next; PyObject *object; } held;
+
+typedef struct { size_t size; const char *message; char kind[]; } failure; /* the message lies behind the kind's NUL */
 
 /* The memory that out= offers to the one output of a call. */
 typedef struct {
@@ -36,8 +38,9 @@ typedef struct {
   PyThreadState *thread;    /* the calling one, while it is without the GIL */
   PyObject *class, *value, *trace; /* an exception of Python that was met on the way */
   bool stopped;             /* it is one that the function has no say in */
-  char *failure;            /* what fail() was told: the kind, NUL, the message; malloc'ed */
-  size_t message_size;
+  failure *_Atomic failure; /* what fail() was told; malloc'ed */
+  const GDLibrary *library; /* that is entered */
+  jmp_buf *back;            /* where a child that was forked meanwhile goes on */
   block *blocks;
   char *room;               /* left in the newest block */
   size_t left;
@@ -288,19 +291,13 @@ static PyObject *wanted(call *c) {
 /* ---- what the library may ask for meanwhile ---- */
 
 static void host_fail(GDContext *host, const char *kind, const char *message, size_t n) {
-  static GD_OWN pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-  call *c = (call *)host;
   size_t before = strlen(kind = kind == NULL ? "" : kind) + 1;
-  char *text = malloc(before + (n = message == NULL ? 0 : n));
-  if (text == NULL) return;
-  memcpy(text, kind, before);
-  if (n > 0) memcpy(text + before, message, n);
-  pthread_mutex_lock(&lock); /* allocations may fail on several threads */
-  char *old = c->failure;
-  c->failure = text;
-  c->message_size = n;
-  pthread_mutex_unlock(&lock);
-  free(old);
+  failure *f = malloc(sizeof *f + before + (n = message == NULL ? 0 : n));
+  if (f == NULL) return;
+  *f = (failure){n, f->kind + before};
+  memcpy(f->kind, kind, before);
+  if (n > 0) memcpy(f->kind + before, message, n);
+  free(atomic_exchange(&((call *)host)->failure, f)); /* allocations may fail on several threads */
 }
 
 static void allocation_failed(void *host, const char *kind, const char *message) {
@@ -318,6 +315,15 @@ static int host_allocate(GDContext *host, DLTensor *prototype, DLManagedTensorVe
   return -1;
 }
 
+/* Where Python code ran, the process may have forked: the child has no Go to go back to. It leaves the call from here, over
+   Go's frames, which stay behind on the stack, with the exception that it has, if it has one. */
+static int go_back(call *c, int rc) {
+  static const char message[] = "this process was forked in the middle of the call, which only its parent can end";
+  if (gd_library_has(c->f->library, c->library)) return rc;
+  allocation_failed(&c->host, "RuntimeError", message);
+  longjmp(*c->back, 1);
+}
+
 /* The GIL comes and goes by the thread that called: others have no signals to see. */
 static int host_poll(GDContext *host) {
   call *c = (call *)host;
@@ -326,7 +332,7 @@ static int host_poll(GDContext *host) {
   c->stopped = c->stopped || PyErr_CheckSignals() != 0;
   if (c->stopped) keep_exception(c);
   if (c->thread != NULL) c->thread = PyEval_SaveThread();
-  return c->stopped;
+  return go_back(c, c->stopped);
 }
 
 static PyObject *wrap(call *c, TVMValue *v, int code, bool top);
@@ -350,7 +356,7 @@ static int host_invoke(GDContext *host, void *callable, TVMValue *args, int *cod
   if (tuple != NULL) Py_DecRef(tuple);
   for (int i = 0; i < n; i++) drop(args[i], codes[i]);
   PyGILState_Release(gil);
-  return done ? 0 : -1;
+  return go_back(c, done ? 0 : -1);
 }
 
 /* ---- results ---- */
@@ -452,23 +458,32 @@ static PyObject *refuse(call *c) {
     c->class = c->value = c->trace = NULL;
     return NULL;
   }
-  if (c->failure == NULL) return PyErr_Format(class, "%U() failed, and did not say why", c->f->name);
-  PyObject *named = PyDict_GetItemString(PyEval_GetBuiltins(), c->failure);
+  const failure *f = c->failure;
+  if (f == NULL) return PyErr_Format(class, "%U() failed, and did not say why", c->f->name);
+  PyObject *named = PyDict_GetItemString(PyEval_GetBuiltins(), f->kind);
   bool exception = named != NULL && PyType_GetFlags(Py_TYPE(named)) & Py_TPFLAGS_TYPE_SUBCLASS &&
                    PyType_IsSubtype((PyTypeObject *)named, (PyTypeObject *)PyExc_Exception);
-  PyObject *text = PyUnicode_DecodeUTF8(c->failure + strlen(c->failure) + 1, (Py_ssize_t)c->message_size, "replace");
+  PyObject *text = PyUnicode_DecodeUTF8(f->message, (Py_ssize_t)f->size, "replace");
   if (text == NULL) return NULL;
   PyErr_SetObject(exception ? named : class, text);
   Py_DecRef(text);
   return NULL;
 }
 
-static PyObject *enter(call *c, const GDLibrary *library, const GDList *args) {
+/* The one call into the library. */
+static int cross(call *c, const GDList *args, TVMValue *result, int *code) {
+  jmp_buf back;
+  c->back = &back;
+  if (setjmp(back) != 0) return *code = GD_NULL, -1;
+  return c->library->call(args->values, args->codes, (int)args->n, result, code, &c->host);
+}
+
+static PyObject *enter(call *c, const GDList *args) {
   TVMValue result = {0};
   int code = GD_NULL;
   c->host = (GDContext){sizeof c->host, c->f->index, args->flags, host_allocate, host_poll, host_invoke, host_fail};
   if (!c->f->holds) c->thread = PyEval_SaveThread();
-  int rc = library->call(args->values, args->codes, (int)args->n, &result, &code, &c->host);
+  int rc = cross(c, args, &result, &code);
   if (c->thread != NULL) PyEval_RestoreThread(c->thread);
   c->thread = NULL;
   if (rc != 0) return refuse(c);
@@ -492,8 +507,7 @@ PyObject *gd_call(PyObject *self, PyObject *const *args, size_t nargs, PyObject 
   call c = {.f = f, .objects = args};
   GDList list = {f->count, values, codes, flags};
   Py_ssize_t n = (Py_ssize_t)(nargs & ~GD_VECTORCALL_ARGUMENTS_OFFSET);
-  const GDLibrary *library = gd_library_open(f->library);
-  bool ready = library != NULL;
+  bool ready = gd_library_open(f->library) != NULL;
   if (ready && f->count > FEW) {
     list.values = reserve(&c, (size_t)f->count * (sizeof *values + sizeof *flags + sizeof *codes + sizeof *objects));
     list.flags = (uint64_t *)(list.values + f->count);
@@ -504,7 +518,8 @@ PyObject *gd_call(PyObject *self, PyObject *const *args, size_t nargs, PyObject 
   if (ready && (n != f->count || kwnames != NULL)) ready = bind(&c, all, args, n, kwnames);
   if (ready && gather_all(&c, &list, records) && (c.out == NULL || take_out(&c, &list))) {
     if (c.like == NULL) c.like = (PyObject *)gd_tensor_type;
-    made = enter(&c, library, &list);
+    c.library = gd_library_open(f->library); /* once more: an argument's own code may have forked */
+    made = c.library == NULL ? NULL : enter(&c, &list);
   }
   let_go(&c);
   return made;

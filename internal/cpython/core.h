@@ -5,6 +5,7 @@
 #ifndef GODLPACK_CORE_H
 #define GODLPACK_CORE_H
 
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -157,6 +158,7 @@ bool gd_numpy_is_type(const PyTypeObject *type);
 typedef struct gd_library gd_library;
 gd_library *gd_library_at(const char *path, PyObject *check);
 const GDLibrary *gd_library_open(gd_library *l);
+bool gd_library_has(const gd_library *l, const GDLibrary *table);
 PyObject *gd_declarations(PyObject *module, PyObject *arguments);
 int gd_library_exec(void);
 
@@ -199,6 +201,11 @@ int64_t gd_runtime_generation(void);
 void *gd_open_copy(const char *path, char *why, size_t size);
 void gd_signals_install(void);
 void gd_signals_withdraw(void);
+enum { GD_HANDLED = 5 }; /* the signals that a Go runtime in a library handles */
+typedef struct sigaction gd_handlers[GD_HANDLED];
+void gd_signals_read(gd_handlers now);
+void gd_signals_layer(const gd_handlers before);
+bool gd_signals_peel(void);
 
 /* ---- the door: the one way into Go ---- */
 

@@ -14,7 +14,8 @@ typedef struct gd_library {
   const GDLibrary *opened; /* NULL until it is */
   const GDLibrary *table;  /* the same, once it is checked */
   PyObject *check; /* a callable that holds the table's declarations against what its functions were made from */
-  bool inherited;  /* it was open in the process that this one was forked from */
+  bool loaded;     /* the loader was asked for it: a child has it too, and its Go neither runs nor will */
+  bool inherited;  /* that was in the process that this one was forked from */
   dev_t device;    /* with the file's number and its age: a rebuilt library is another one */
   ino_t file;
   struct timespec changed;
@@ -22,12 +23,21 @@ typedef struct gd_library {
 } gd_library;
 
 static GD_KEPT gd_library *libraries;
+/* opening: held by the one that opens a library, and waits for its Go. loading: held while the loader works for it, without
+   the GIL, and by those who fork: the child would have a loader that is not done with what it began, and never will be.
+   Recursive, as a library's constructor may fork. */
 static GD_OWN pthread_mutex_t opening = PTHREAD_MUTEX_INITIALIZER;
+static GD_OWN pthread_mutex_t loading = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 
-static void after_fork(void) {
-  pthread_mutex_init(&opening, NULL);
+static void before_fork(void) { pthread_mutex_lock(&loading); }
+
+static void after_fork(void) { pthread_mutex_unlock(&loading); }
+
+static void after_fork_in_child(void) {
+  opening = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+  loading = (pthread_mutex_t)PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
   for (gd_library *l = libraries; l != NULL; l = l->next) {
-    l->inherited = l->inherited || l->opened != NULL;
+    l->inherited = l->loaded;
     l->opened = l->table = NULL;
   }
 }
@@ -38,7 +48,7 @@ static void after_fork(void) {
    Owns: nothing passes; on failure -1 with an exception set.
    Threads: the importing one, once. */
 int gd_library_exec(void) {
-  return pthread_atfork(NULL, NULL, after_fork) == 0 ? 0 : (PyErr_NoMemory(), -1);
+  return pthread_atfork(before_fork, after_fork, after_fork_in_child) == 0 ? 0 : (PyErr_NoMemory(), -1);
 }
 
 /* gd_library_at is the library in the file at path, opened or not.
@@ -65,12 +75,21 @@ gd_library *gd_library_at(const char *path, PyObject *check) {
   return l;
 }
 
+static void *load(gd_library *l, char *why, size_t n) {
+  gd_handlers before;
+  pthread_mutex_lock(&loading);
+  l->loaded = true;
+  gd_signals_read(before);
+  void *handle = l->inherited ? gd_open_copy(l->path, why, n) : dlopen(l->path, RTLD_NOW | RTLD_LOCAL);
+  gd_signals_layer(before);
+  pthread_mutex_unlock(&loading);
+  return handle;
+}
+
 /* Opens the file, and waits until its Go runs; NULL with the reason in why. No GIL: both take milliseconds. */
-static const GDLibrary *open_file(const gd_library *l, char *why, size_t n) {
-  void *handle = NULL;
+static const GDLibrary *open_file(gd_library *l, char *why, size_t n) {
   why[0] = 0;
-  if (!l->inherited) handle = dlopen(l->path, RTLD_NOW | RTLD_LOCAL);
-  else handle = gd_open_copy(l->path, why, n);
+  void *handle = load(l, why, n);
   const GDLibrary *(*get)(void) = handle == NULL ? NULL : (const GDLibrary *(*)(void))dlsym(handle, "godlpack_library");
   const GDLibrary *table = get == NULL ? NULL : get();
   const char *reason = get == NULL ? dlerror() : "godlpack_library() gave no table";
@@ -119,13 +138,22 @@ const GDLibrary *gd_library_open(gd_library *l) {
   pthread_mutex_unlock(&opening);
   PyEval_RestoreThread(thread);
   if (fault != NULL) return PyErr_Format(PyExc_ImportError, "godlpack: %s cannot be used: %s", l->path, fault), NULL;
-  PyObject *declarations = declarations_of(table);
-  PyObject *checked = declarations == NULL ? NULL : PyObject_CallFunctionObjArgs(l->check, declarations, NULL);
+  PyObject *declarations = declarations_of(table), *check = l->check;
+  Py_IncRef(check); /* it may be replaced meanwhile */
+  PyObject *checked = declarations == NULL ? NULL : PyObject_CallFunctionObjArgs(check, declarations, NULL);
+  Py_DecRef(check);
   if (declarations != NULL) Py_DecRef(declarations);
   if (checked == NULL) return NULL;
   Py_DecRef(checked);
-  return l->table = table;
+  return gd_library_has(l, table) ? (l->table = table) : gd_library_open(l);
 }
+
+/* gd_library_has tells whether table is still the library's: in a child that was forked since it was opened it is not.
+   C because: (c).
+   GIL: held or not.
+   Owns: nothing.
+   Threads: any. */
+bool gd_library_has(const gd_library *l, const GDLibrary *table) { return l->opened == table; }
 
 /* gd_declarations is _declarations: what the library at a path says of its functions. Opens it.
    C because: (b).

@@ -49,6 +49,7 @@ void __wrap_x_cgo_sys_thread_create(void *(*run)(void *), void *argument) {
 bool gd_runtime_is_lazy(void) { return __real_x_cgo_sys_thread_create != NULL; }
 
 static void start(void) {
+  if (atomic_load_explicit(&gd_own_runtime.started, memory_order_relaxed)) return; /* each entry comes by here */
   if (atomic_exchange(&gd_own_runtime.started, true) || !gd_runtime_is_lazy()) return;
   gd_signals_install();
   __real_x_cgo_sys_thread_create(postponed.run, postponed.argument);
@@ -90,10 +91,12 @@ static GD_KEPT lifetime *life = &own_life;
 
 static void after_fork(void) {
   gd_runtime *r = life->current;
-  if (!r->started) return; /* nothing is lost */
-  r->dead = true;
-  life->ready = false;
-  r->withdraw_signals();
+  if (r->started) {
+    r->dead = true;
+    life->ready = false;
+  }
+  do r->withdraw_signals();
+  while (gd_signals_peel()); /* libraries of functions were opened before and after it was started */
 }
 
 /* gd_runtime_exec watches for forks, and remembers where the library is.

@@ -25,7 +25,8 @@ int32_t __real_x_cgo_sigaction(intptr_t number, const go_sigaction *new, go_siga
 
 /* What a C library may handle: faults, which become panics; SIGPIPE; and SIGURG, by which Go preempts goroutines. */
 static const int handled[] = {SIGSEGV, SIGBUS, SIGFPE, SIGPIPE, SIGURG};
-enum { HANDLED = sizeof handled / sizeof *handled };
+enum { HANDLED = sizeof handled / sizeof *handled, URGENT = HANDLED - 1 };
+_Static_assert((int)HANDLED == (int)GD_HANDLED, "core.h says how many there are");
 
 static GD_OWN struct {
   go_sigaction go;           /* what Go wants to install */
@@ -39,8 +40,7 @@ static int index_of(intptr_t number) {
 }
 
 /* Does what would have happened without Go. A fault that nobody handles happens again, when there is no handler. */
-static void forward(int number, siginfo_t *info, void *context) {
-  const struct sigaction *previous = &actions[index_of(number)].previous;
+static void pass_on(const struct sigaction *previous, int number, siginfo_t *info, void *context) {
   bool fault = info->si_code > 0, none = previous->sa_handler == SIG_DFL;
   if (!none && previous->sa_handler != SIG_IGN) {
     if (previous->sa_flags & SA_SIGINFO) previous->sa_sigaction(number, info, context);
@@ -50,6 +50,8 @@ static void forward(int number, siginfo_t *info, void *context) {
     if (!fault) raise(number);
   }
 }
+
+static void forward(int number, siginfo_t *info, void *context) { pass_on(&actions[index_of(number)].previous, number, info, context); }
 
 /* Go forwards what is not its own to the handler that it believes was there before, but two things: SIGURG, which two Go
    runtimes in one process must both see, or one of them cannot preempt; and a fault's signal that somebody has sent, of
@@ -113,4 +115,81 @@ void gd_signals_withdraw(void) {
   struct sigaction now;
   for (int i = 0; i < HANDLED; i++)
     if (sigaction(handled[i], NULL, &now) == 0 && now.sa_sigaction == on_signal) sigaction(handled[i], &actions[i].previous, NULL);
+}
+
+/* ---- libraries of Go functions, whose runtimes install their handlers themselves ---- */
+
+/* Go takes each SIGURG for its own: of two runtimes, only the one that came last could interrupt its goroutines. So a library
+   that was opened gets a layer, whose function runs the library's handler and then the one that was there before. */
+enum { LAYERS = 32 }; /* libraries beyond that have Go's way */
+static GD_OWN struct {
+  gd_handlers own, previous; /* own: those that the library put on top of the previous; no handler where it did not */
+  struct sigaction urgent;   /* its handler of SIGURG, in whose place the layer's function is; none if its Go is dead */
+} layers[LAYERS];
+static GD_OWN int layered;
+
+static void on_urgent(int layer, int number, siginfo_t *info, void *context) {
+  int saved = errno;
+  if (layers[layer].urgent.sa_handler != NULL) layers[layer].urgent.sa_sigaction(number, info, context);
+  pass_on(&layers[layer].previous[URGENT], number, info, context);
+  errno = saved;
+}
+
+#define LAYER(i, k) static void urgent_##i##k(int n, siginfo_t *info, void *context) { on_urgent(8 * i + k, n, info, context); }
+#define EIGHT(i) LAYER(i, 0) LAYER(i, 1) LAYER(i, 2) LAYER(i, 3) LAYER(i, 4) LAYER(i, 5) LAYER(i, 6) LAYER(i, 7)
+#define NAMES(i) urgent_##i##0, urgent_##i##1, urgent_##i##2, urgent_##i##3, urgent_##i##4, urgent_##i##5, urgent_##i##6, urgent_##i##7
+EIGHT(0) EIGHT(1) EIGHT(2) EIGHT(3)
+static void (*const urgent[LAYERS])(int, siginfo_t *, void *) = {NAMES(0), NAMES(1), NAMES(2), NAMES(3)};
+
+/* gd_signals_read tells who handles Go's signals now.
+   C because: (a).
+   GIL: not needed.
+   Owns: nothing.
+   Threads: any. */
+void gd_signals_read(gd_handlers now) {
+  for (int i = 0; i < HANDLED; i++) sigaction(handled[i], NULL, &now[i]);
+}
+
+/* gd_signals_layer lets the handlers that were there before see SIGURG too, if a library that was opened since has a Go
+   runtime, and remembers what there is to undo.
+   C because: (b).
+   GIL: not needed.
+   Owns: nothing passes.
+   Threads: the one that opened the library; one at a time. */
+void gd_signals_layer(const gd_handlers before) {
+  gd_handlers now;
+  gd_signals_read(now);
+  if (layered == LAYERS || now[URGENT].sa_sigaction == before[URGENT].sa_sigaction) return;
+  layers[layered].urgent = now[URGENT];
+  now[URGENT].sa_sigaction = urgent[layered];
+  for (int i = 0; i < HANDLED; i++) {
+    layers[layered].previous[i] = before[i];
+    layers[layered].own[i] = now[i];
+    if (now[i].sa_sigaction == before[i].sa_sigaction) layers[layered].own[i].sa_handler = NULL;
+  }
+  layered++;
+  sigaction(SIGURG, &now[URGENT], NULL);
+}
+
+/* gd_signals_peel puts back what was there before libraries were opened, where nobody else stands on top of it; true if that
+   uncovered anything. Their Go is dead.
+   C because: (b).
+   GIL: not needed.
+   Owns: nothing passes.
+   Threads: the only one of a forked child. */
+bool gd_signals_peel(void) {
+  bool changed = false;
+  struct sigaction now;
+  for (int k = layered - 1; k >= 0; k--) {
+    layers[k].urgent.sa_handler = NULL;
+    for (int i = 0; i < HANDLED; i++) {
+      struct sigaction *own = &layers[k].own[i];
+      if (own->sa_handler == NULL || sigaction(handled[i], NULL, &now) != 0 || now.sa_sigaction != own->sa_sigaction) continue;
+      sigaction(handled[i], &layers[k].previous[i], NULL);
+      own->sa_handler = NULL;
+      changed = true;
+    }
+  }
+  while (layered > 0 && layers[layered - 1].own[URGENT].sa_handler == NULL) layered--;
+  return changed;
 }
