@@ -45,16 +45,22 @@ func (c *Call) bind(variable int, d dlpack.DType) dlpack.DType {
 	return c.vars[variable]
 }
 
-// shapeFits reports whether a shape without "..." fits.
+// shapeFits reports whether a shape fits, and binds the names of its extents.
 func (c *Call) shapeFits(s *slot, dims []int64, arg int) bool {
 	if s.anyRank {
 		return true
 	}
-	if s.ellipsis || len(s.before) != len(dims) {
+	front, back := len(s.before), len(dims)-len(s.after)
+	if front > back || front < back && !s.ellipsis {
 		return false
 	}
 	for i, a := range s.before {
 		if !c.extentFits(a, dims[i], arg) {
+			return false
+		}
+	}
+	for i, a := range s.after {
+		if !c.extentFits(a, dims[back+i], arg) {
 			return false
 		}
 	}

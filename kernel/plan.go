@@ -17,6 +17,7 @@ const (
 // A plan is what Prepare works out of a declaration, so that a call compares numbers alone.
 type plan struct {
 	params  []slot
+	results []slot
 	vars    []string // the type variables
 	names   []string // the names of extents
 	mutable bool     // some tensor is written
@@ -76,13 +77,14 @@ func newPlan(f *Func) (*plan, error) {
 			return nil, dlpack.Wrap(err, "parameter "+param.Name)
 		}
 	}
-	return p, p.checkResults(f.Results)
+	return p, p.compileResults(f.Results)
 }
 
-// checkResults checks what documentation and hosts will read.
-func (p *plan) checkResults(results []Param) error {
+// compileResults checks what documentation and hosts will read, and what a call holds its results against.
+func (p *plan) compileResults(results []Param) error {
+	p.results = make([]slot, len(results))
 	for i := range results {
-		if err := new(plan).compile(&slot{}, &results[i], false); err != nil {
+		if err := p.compile(&p.results[i], &results[i], false); err != nil {
 			return dlpack.Wrap(err, "result")
 		}
 	}

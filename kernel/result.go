@@ -1,6 +1,9 @@
 package kernel
 
 import (
+	"slices"
+	"strconv"
+
 	"godlpack/dlpack"
 	"godlpack/packed"
 	"godlpack/tensor"
@@ -24,7 +27,31 @@ func ReturnDeviceOf[T tensor.Element](c *Call, v tensor.DeviceOf[T]) { c.returnT
 // ReturnDeviceMut gives a tensor back.
 func ReturnDeviceMut[T tensor.Element](c *Call, v tensor.DeviceMut[T]) { c.returnTensor(v.Record()) }
 
-func (c *Call) returnTensor(r tensor.Record) { c.give(c.tensorCell(&r)) }
+func (c *Call) returnTensor(r tensor.Record) {
+	if t := r.Tensor(); !c.declared(&t) {
+		c.give(packed.Cell{}, c.undeclared(r.Tensor()))
+		return
+	}
+	c.give(c.tensorCell(&r))
+}
+
+// declared reports whether the next result may be t: others rely on the dtype and the shape that a declaration names.
+func (c *Call) declared(t *dlpack.Tensor) bool {
+	i := len(c.results)
+	if i >= len(c.fn.plan.results) {
+		return true // there is an error for that
+	}
+	s := &c.fn.plan.results[i]
+	if s.Kind != KindTensor || len(s.DTypes) > 0 && !slices.Contains(s.DTypes, t.DType) {
+		return s.Kind != KindTensor
+	}
+	return c.shapeFits(s, t.Dims(), 0) // which argument binds a name is for errors of arguments: those are over
+}
+
+func (c *Call) undeclared(t dlpack.Tensor) error {
+	text := c.fn.Name + "(): result " + strconv.Itoa(len(c.results)) + ": declared as " + c.fn.plan.results[len(c.results)].want + ", returned "
+	return &Error{Kind: RuntimeError, Msg: string(appendTensor([]byte(text), &t))}
+}
 
 // ReturnList gives a list of tensors back.
 func ReturnList[T tensor.Element](c *Call, v []tensor.Of[T]) {

@@ -2,6 +2,7 @@ package kernel_test
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"runtime"
 	"strings"
@@ -96,6 +97,42 @@ func TestResults(t *testing.T) {
 			equal(t, "result", called.result(t, h), c.want)
 			h.balanced(t)
 		})
+	}
+}
+
+// What a declaration says of a tensor that is returned is held true: torch_op and others rely on it.
+func TestResultsAreAsDeclared(t *testing.T) {
+	data := make([]float32, 12)
+	matrix := record(data, 3, 4)
+	x := tensorOf("x", []dlpack.DType{dlpack.Float32}, "n", "m")
+	for _, c := range []struct {
+		name  string
+		shape []kernel.Extent
+		do    func(c *kernel.Call)
+		want  string
+	}{
+		{"right", []kernel.Extent{"m", "n"}, func(c *kernel.Call) { kernel.ReturnMut(c, kernel.Empty[float32](c.Ctx(), 4, 3)) }, ""},
+		{"dots", []kernel.Extent{"...", "n"}, func(c *kernel.Call) { kernel.ReturnMut(c, kernel.Empty[float32](c.Ctx(), 7, 8, 3)) }, ""},
+		{"a new name", []kernel.Extent{"k", "k"}, func(c *kernel.Call) { kernel.ReturnMut(c, kernel.Empty[float32](c.Ctx(), 9, 9)) }, ""},
+		{"extent", []kernel.Extent{"m", "n"}, func(c *kernel.Call) { kernel.ReturnMut(c, kernel.Empty[float32](c.Ctx(), 3, 4)) },
+			"RuntimeError: f(): result 0: declared as float32[m, n] on cpu, returned float32[3, 4] on cpu"},
+		{"rank", []kernel.Extent{"n"}, func(c *kernel.Call) { kernel.Return(c, kernel.Of[float32](c, 0)) },
+			"RuntimeError: f(): result 0: declared as float32[n] on cpu, returned float32[3, 4] on cpu"},
+		{"dtype", nil, func(c *kernel.Call) { kernel.ReturnMut(c, kernel.Empty[int8](c.Ctx(), 3)) },
+			"RuntimeError: f(): result 0: declared as float32[...] on cpu, returned int8[3] on cpu"},
+	} {
+		result := tensorOf("", []dlpack.DType{dlpack.Float32})
+		result.Shape = c.shape
+		f := prepare(t, kernel.Func{Params: []kernel.Param{x}, Results: []kernel.Param{result}, Do: func(call *kernel.Call) error {
+			c.do(call)
+			return nil
+		}})
+		h := newHost()
+		call := newCall(matrix)
+		err := call.of(f, h)
+		if got := fmt.Sprint(err); err != nil && got != c.want || err == nil && c.want != "" {
+			t.Errorf("%s: got %v, want %q", c.name, err, c.want)
+		}
 	}
 }
 

@@ -13,6 +13,7 @@ var directives = []struct{ verb, usage string }{
 	{"export", "//godlpack:export [python_name]"},
 	{"types", "//godlpack:types T=float32,float64"},
 	{"arg", "//godlpack:arg NAME [shape=[n,3]] [order=C|F] [device=cpu|cuda|any] [default=VALUE] [convert] [overlap]"},
+	{"result", "//godlpack:result [NUMBER] shape=[n,3] [device=cpu|cuda|any]"},
 	{"gil", "//godlpack:gil hold"},
 }
 

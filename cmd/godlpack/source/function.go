@@ -51,6 +51,7 @@ func (r *reader) function(decl *ast.FuncDecl) (fn *Func, ok bool) {
 	r.params(fn, decl, signature)
 	r.results(fn, decl, signature)
 	r.args(fn, decl, marks)
+	r.resultMarks(fn, marks)
 	if len(r.found) == before {
 		r.dispatch(fn, decl)
 		r.prepare(fn, decl)

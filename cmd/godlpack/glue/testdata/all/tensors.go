@@ -43,6 +43,7 @@ func Sum[T interface {
 //godlpack:export take
 //godlpack:types T=float32,bfloat16,float32x4 I=int32,int64
 //godlpack:arg index shape=[n]
+//godlpack:result shape=[n, ...]
 func Gather[T, I tensor.Element](ctx *kernel.Ctx, x tensor.Of[T], index tensor.Of[I]) (tensor.Of[T], error) {
 	return x, nil
 }

@@ -85,6 +85,16 @@ func PairOfTypes[E float32 | float64](x tensor.Of[E], y []E, z E) {}
 func IntegerOfTypes[E int32 | int64](x tensor.Of[E], z E) {}
 
 //godlpack:export
+//godlpack:result
+//godlpack:result 1 shape=[n]
+//godlpack:result 0 shape=n order=C device=cuda
+func ResultMarks(x tensor.Of[float32]) (tensor.Of[float32], error) { return x, nil }
+
+//godlpack:export
+//godlpack:result shape=[n]
+func ResultOfNumbers(x tensor.Of[float32]) float64 { return 0 }
+
+//godlpack:export
 //godlpack:arg
 //godlpack:arg z order=C
 //godlpack:arg x order=Z shape=n shape=[a-b] shape=[...,...] device=tpu device=cuda sorted order

@@ -1,0 +1,51 @@
+package source
+
+import "strconv"
+
+// resultMarks applies the //godlpack:result directives: what is known of the tensors that a function returns, which
+// torch_op needs to know before they are there.
+func (r *reader) resultMarks(fn *Func, marks []directive) {
+	for _, d := range marks {
+		if d.verb != "result" {
+			continue
+		}
+		i, words := r.resultNumber(fn, d)
+		if len(words) == 0 {
+			r.add(d.at, "want %s", usage("result"))
+		}
+		for _, w := range words {
+			if i >= 0 {
+				r.askResult(fn, i, w)
+			}
+		}
+	}
+}
+
+// resultNumber tells which result a directive is about, counted from 0, which is what it is without a number; -1 with a
+// message if there is none.
+func (r *reader) resultNumber(fn *Func, d directive) (int, []word) {
+	i, words, at := 0, d.words, d.at
+	if len(words) > 0 {
+		if n, err := strconv.Atoi(words[0].text); err == nil {
+			i, words, at = n, words[1:], words[0].at
+		}
+	}
+	if i < 0 || i >= len(fn.Results) {
+		r.add(at, "there is no result %d: results are counted from 0, and there are %d, an error at the end aside", i, len(fn.Results))
+		return -1, words
+	}
+	return i, words
+}
+
+func (r *reader) askResult(fn *Func, i int, w word) {
+	p, v := &fn.Decl.Results[i], fn.Results[i]
+	name, value, assigned := w.assignment()
+	switch {
+	case !assigned || name != "shape" && name != "device":
+		r.add(w.at, "%q: want %s", w.text, usage("result"))
+	case !v.Form.Tensor():
+		r.add(w.at, "%s is for tensors, and this result is a %s", name, r.typeText(v.Type))
+	default:
+		r.askTensor(p, v, name, value)
+	}
+}
