@@ -510,7 +510,7 @@ static void test_streams(void)
 	run(&k);
 	CHECK(k.result.v_int64 == 0);
 	k.context.size--;
-	CHECK(go(&k) == -1 && k.fails == 0);
+	CHECK(library->call(k.args, k.codes, k.n, &k.result, &k.result_code, &k) == -1 && k.fails == 0);
 }
 
 static void test_errors(void)
