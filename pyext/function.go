@@ -264,7 +264,7 @@ func fill(out, from cpython.Object) error {
 	case d.Device != s.Device:
 		return dlpack.Errorf(dlpack.KindBuffer, "want %s, got %s", describeTensor(s), describeTensor(d))
 	}
-	return memory.Assign(dst, src)
+	return memory.Overwrite(dst, src)
 }
 
 func describeTensor(t *dlpack.Tensor) string {

@@ -173,10 +173,15 @@ with cuda.stream(s, 1):
     y = f.empty_like(a.t)
     assert type(y) is gd.Tensor and y.device == "cuda:1" and y.dtype == "float32" and y.shape == (3,) and y.data_ptr != a.t.data_ptr
     out = gd.zeros(3, device="cuda:1")
-    assert f.empty_like(a.t, out=out) is out
+    assert f.empty_like(a.t, out=out) is out and not log("cuMemcpy")
+    assert f.empty_like(a.t, out=a.t) is a.t, "made elsewhere, and copied on the same stream"
+    (copied,), (filled,) = log("cuMemcpyDtoDAsync_v2 @1 12"), log("cuMemsetD8Async")
+    assert copied.split()[-1] == filled.split()[-1] != "1"
+    columns = gd.zeros((3, 2), device="cuda:1")
+    assert f.empty_like(a.t, out=columns[:, 1]).shape == (3,) and log("cuMemcpy2DAsync_v2 @1 3x4")
 fake.fake_fail(b"cuMemAlloc_v2", 0, 2)
 raises(MemoryError, "empty_like(): a result: no memory on cuda:1: cuMemAlloc_v2: CUDA_ERROR_OUT_OF_MEMORY (2)", f.empty_like, a.t)
 metal = gd.from_dlpack(forge.Forged(device=(8, 0)).capsule())
 raises(BufferError, "cannot make a tensor on metal:0", f.empty_like, metal)
-del a, y, out, metal
+del a, y, out, metal, columns
 """)
