@@ -27,6 +27,8 @@ func (host) Invoke(unsafe.Pointer, packed.Args, *packed.Ret) error {
 	return dlpack.Errorf(dlpack.KindRuntime, "builtin kernels call nobody back")
 }
 
+func (host) Stream(dlpack.Device) (uintptr, error) { return 0, nil }
+
 func (host) Alloc(int) unsafe.Pointer { return nil }
 func (host) Free(unsafe.Pointer)      {}
 

@@ -58,6 +58,17 @@ func TestLaunch(t *testing.T) {
 	}
 }
 
+// Of a kernel that the fake does not know, it tells what it was called with.
+func TestArguments(t *testing.T) {
+	dev := device(t)
+	mod := closing(t, must(dev.LoadModule([]byte(".entry strange(.param .u64 a, .param .u32 b)")))(t))
+	f := must(mod.Function("strange"))(t)
+	check(t, f.Launch(dev.Default(), Grid{Blocks: [3]int{1, 1, 1}, Threads: [3]int{1, 1, 1}}, uint64(1)<<40, int32(7)))
+	if got := calls("cuLaunchKernel"); len(got) != 1 || !strings.HasSuffix(got[0], "0 shared, on 1, of 1099511627776 7") {
+		t.Errorf("got %q", got)
+	}
+}
+
 func TestCells(t *testing.T) {
 	cases := map[any]uint64{
 		int8(-1): ^uint64(0), int16(-2): ^uint64(1), int32(-3): ^uint64(2), int64(-4): ^uint64(3),
@@ -97,7 +108,7 @@ func fakeCompiler(t *testing.T) *compiler {
 func TestCompile(t *testing.T) {
 	c := fakeCompiler(t)
 	got := string(must(c.translate("__global__ void scale(float *x) {}", "k.cu", []string{"-DA=1", "-DB=2"}))(t))
-	if want := "// -DA=1 -DB=2\n.entry scale("; got != want {
+	if want := "// -DA=1 -DB=2\n.entry scale(.param )"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	_, err := c.translate("#error", "k.cu", nil)

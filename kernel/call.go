@@ -23,6 +23,9 @@ type Host interface {
 	// Invoke calls a function of the host; what ret refers to is good until the call ends. All that the arguments own
 	// passes to the host. Only the goroutine that called may invoke; another gets a RuntimeError.
 	Invoke(callable unsafe.Pointer, args packed.Args, ret *packed.Ret) error
+	// Stream returns the stream that the caller works on, on a device, 0 for the default stream. Only the goroutine that
+	// called may ask; another gets a RuntimeError.
+	Stream(device dlpack.Device) (uintptr, error)
 	// Alloc and Free are the memory of results, and of Invoke's arguments.
 	packed.Memory
 }

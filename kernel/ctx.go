@@ -12,8 +12,9 @@ import (
 	"godlpack/tensor"
 )
 
-// Ctx is what a function may ask of its caller while it runs: memory for outputs (Empty), and whether to go on (Err). It
-// may be used by many goroutines, until the function returns; after that there is no caller any more, and Err says so.
+// Ctx is what a function may ask of its caller while it runs: memory for outputs (Empty), the stream to work on (Stream),
+// and whether to go on (Err). It may be used by many goroutines, until the function returns; after that there is no caller
+// any more, and Err says so.
 //
 // A nil *Ctx is a caller that wants nothing: memory is Go's, and Err is nil. It is for tests of functions in Go.
 type Ctx struct {
@@ -112,7 +113,8 @@ func Zeros[T tensor.Element](ctx *Ctx, shape ...int64) tensor.Mut[T] {
 	return v
 }
 
-// EmptyOn is Empty on any device.
+// EmptyOn is Empty on any device. On a GPU, call it in the goroutine that was called: frameworks allocate in the order of
+// the stream that is current in the thread (Ctx.Stream). A caller whose framework cannot allocate there is a BufferError.
 func EmptyOn[T tensor.Element](ctx *Ctx, device dlpack.Device, shape ...int64) (v tensor.DeviceMut[T]) {
 	t, err := ctx.output(tensor.DTypeOf[T](), device, shape)
 	if err != nil {

@@ -27,6 +27,7 @@
 //   - Arguments: [Of], [Mut], [DeviceOf], [DeviceMut] for tensors, [Int], [Float], the methods of [Call] for the rest, and
 //     lists of them. Views borrow the caller's memory, and are good until the function returns.
 //   - Outputs: [Empty] and [Zeros] make tensors in the caller's own framework; [Return] and its siblings give them back.
+//   - On GPUs: [EmptyOn] makes outputs there, and [Ctx.Stream] is where to launch kernels (package cuda).
 //   - [Parallel] for loops over many processors, and [Ctx.Err] for whether to go on.
 //   - Errors: return [Errorf] with the kind of Python's exception. A panic, in whatever goroutine of Parallel, becomes a
 //     RuntimeError with its stack, and so does a pointer that leads nowhere. Other goroutines that a function starts are its

@@ -22,7 +22,8 @@ type fakeHost struct {
 	allocate func(*dlpack.Tensor) (*dlpack.ManagedTensorVersioned, error) // nil: memory
 	poll     func() (bool, error)                                         // nil: go on
 	invoke   func(unsafe.Pointer, packed.Args, *packed.Ret) error
-	full     bool // no more blocks
+	stream   func(dlpack.Device) (uintptr, error) // nil: the default one
+	full     bool                                 // no more blocks
 }
 
 func newHost() *fakeHost {
@@ -105,6 +106,13 @@ func (h *fakeHost) Poll() (bool, error) {
 
 func (h *fakeHost) Invoke(f unsafe.Pointer, args packed.Args, ret *packed.Ret) error {
 	return h.invoke(f, args, ret)
+}
+
+func (h *fakeHost) Stream(device dlpack.Device) (uintptr, error) {
+	if h.stream == nil {
+		return 0, nil
+	}
+	return h.stream(device)
 }
 
 // balanced fails the test unless all was given back.

@@ -110,7 +110,7 @@ typedef struct {
 
 /* GDContext is what a call gets as its resource_handle. The host fills it, the library reads it, during the call only.
    Every function pointer may be NULL: then memory comes from malloc (on cpu), nothing stops the function, nothing can
-   be called back, and of an error only the -1 is known. */
+   be called back, streams are default streams, and of an error only the -1 is known. */
 typedef struct GDContext GDContext;
 struct GDContext {
   uint32_t size;     /* sizeof(GDContext) as the host knows it: later versions append */
@@ -136,6 +136,12 @@ struct GDContext {
      message is UTF-8, of that size, with no NUL behind it. Called at most once, right before the return; an exception that
      the host itself keeps goes before. */
   void (*fail)(GDContext *, const char *kind, const char *message, size_t message_size);
+
+  /* The stream that the caller works on, on a device: for cuda a CUstream, NULL is the default stream. What is queued there
+     comes after the work that made the arguments, and before whatever the caller does next: nobody needs wait, so that a
+     call may be captured in a graph. Called in the calling thread only, since streams are current in threads. -1 after an
+     error that the host keeps. Hosts whose size ends before this entry work on default streams. */
+  int (*current_stream)(GDContext *, DLDevice device, void **out);
 };
 
 typedef struct {

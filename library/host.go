@@ -92,3 +92,19 @@ func (h host) Invoke(callable unsafe.Pointer, args packed.Args, ret *packed.Ret)
 	}
 	return kernel.ErrRaised
 }
+
+// Stream asks the host for the stream that it works on. It is a number, and never a pointer in Go: 1 and 2 are streams, too.
+//
+// GIL: any.
+// Owns: nothing; the stream is the caller's.
+// Threads: the calling one; a RuntimeError in others.
+func (h host) Stream(device dlpack.Device) (uintptr, error) {
+	var stream C.uintptr_t
+	switch C.gd_stream(h.ctx, *(*C.DLDevice)(unsafe.Pointer(&device)), &stream) {
+	case 0:
+		return uintptr(stream), nil
+	case -2:
+		return 0, kernel.Errorf(kernel.RuntimeError, "the caller's stream was asked for in another goroutine than the one that was called")
+	}
+	return 0, kernel.ErrRaised
+}

@@ -1,5 +1,6 @@
 #include "library.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,7 +18,7 @@ static __thread GDContext *gd_calling;
 static int gd_call(TVMValue *args, int *codes, int n, TVMValue *ret, int *ret_code, void *resource_handle)
 {
 	GDContext *c = resource_handle, *outer = gd_calling;
-	if (!c || c->size < sizeof *c || !ret || !ret_code || n < 0 || (n && (!args || !codes)))
+	if (!c || c->size < offsetof(GDContext, current_stream) || !ret || !ret_code || n < 0 || (n && (!args || !codes)))
 		return -1;
 	gd_calling = c;
 	int rc = godlpackCall(args, codes, n, ret, ret_code, c);
@@ -76,6 +77,23 @@ int gd_invoke(GDContext *c, void *callable, TVMValue *args, int *codes, int n, T
 	if (c != gd_calling)
 		return -2;
 	return c->invoke ? c->invoke(c, callable, args, codes, n, ret, ret_code) : -3;
+}
+
+/* Says on which stream the caller works on a device. -1: the host keeps an error, -2: this is not the calling thread.
+
+   C because: (b) Go cannot call a C function pointer.
+   GIL: any.
+   Owns: nothing; the stream is the caller's.
+   Threads: any, but only the calling one gets through. */
+int gd_stream(GDContext *c, DLDevice device, uintptr_t *out)
+{
+	void *stream = NULL;
+	if (c != gd_calling)
+		return -2;
+	bool known = c->size >= offsetof(GDContext, current_stream) + sizeof c->current_stream && c->current_stream;
+	int rc = known ? c->current_stream(c, device, &stream) : 0;
+	*out = (uintptr_t)stream;
+	return rc ? -1 : 0;
 }
 
 /* Returns memory of the host's, NULL after an error that the host keeps.

@@ -10,6 +10,7 @@ int gd_poll(GDContext *c, int *asked);
 int gd_invoke(GDContext *c, void *callable, TVMValue *args, int *codes, int n, TVMValue *ret, int *ret_code);
 DLManagedTensorVersioned *gd_allocate(GDContext *c, DLDataType dtype, DLDevice device, int32_t ndim, int64_t *shape);
 DLManagedTensorVersioned *gd_memory(size_t head, size_t size);
+int gd_stream(GDContext *c, DLDevice device, uintptr_t *out);
 void gd_delete(DLManagedTensorVersioned *m);
 
 #endif

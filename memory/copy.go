@@ -38,6 +38,28 @@ func Copy(t cpython.Tensor, to dlpack.Device) (cpython.Object, error) {
 	return o, nil
 }
 
+// Overwrite copies the elements of one tensor into another of its dtype and shape on its device; both may lie in any way.
+// On a CUDA device the copy is queued on the current stream.
+//
+// GIL: held; released while much memory is copied.
+// Owns: nothing passes.
+// Threads: any with the GIL.
+func Overwrite(to, from cpython.Tensor) error {
+	rec := from.Record()
+	if rec.Device.Type != dlpack.CUDA {
+		return Assign(to, from)
+	}
+	if dlpack.Overlap(to.Record(), rec) {
+		o, err := Copy(from, rec.Device)
+		if err != nil {
+			return err
+		}
+		defer o.Release()
+		from, _ = cpython.TensorOf(o)
+	}
+	return gather(to, from)
+}
+
 // roadBetween returns how memory gets from one device to another, nil if it does not.
 func roadBetween(from, to dlpack.Device) func(to, from cpython.Tensor) error {
 	host := from.Type.HostReadable()
@@ -84,7 +106,7 @@ func contiguous(t cpython.Tensor) (cpython.Object, error) {
 	return o, nil
 }
 
-// gather copies elements that do not lie together into memory of the same device where they do.
+// gather copies elements, wherever they lie, to places on the same device, as a rule to such that lie together.
 func gather(to, from cpython.Tensor) error {
 	rec := from.Record()
 	bits := rec.DType.BitSize(from.Padded())

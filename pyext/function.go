@@ -40,6 +40,7 @@ func init() {
 		}
 		return cpython.Bool(may), nil
 	})
+	cpython.Handle(cpython.OpFunctionAllocate, allocate)
 	cpython.Handle(cpython.OpFunctionConvert, func(c *cpython.Call) (cpython.Object, error) {
 		t, _ := cpython.TensorOf(c.Arg(0))
 		if !exchange.CanMake(c.Arg(1)) { // a producer that takes no tensors back
@@ -53,6 +54,25 @@ func init() {
 		}
 		return cpython.None(), nil
 	})
+}
+
+// allocate makes memory for a result on a device, whose shape, dtype and device are the arguments.
+func allocate(c *cpython.Call) (cpython.Object, error) {
+	context := callee(c) + "(): a result"
+	dims, err := parseShape(c.Arg(0), context)
+	if err != nil {
+		return cpython.Object{}, err
+	}
+	dtype, err := parseDType(c.Arg(1), context)
+	if err != nil {
+		return cpython.Object{}, err
+	}
+	device, err := parseDevice(c.Arg(2), context)
+	if err != nil {
+		return cpython.Object{}, err
+	}
+	o, err := memory.New(dtype, dims, false, *device)
+	return o, dlpack.Wrap(err, context)
 }
 
 // callee is the name of the function whose call needs help.
@@ -244,7 +264,7 @@ func fill(out, from cpython.Object) error {
 	case d.Device != s.Device:
 		return dlpack.Errorf(dlpack.KindBuffer, "want %s, got %s", describeTensor(s), describeTensor(d))
 	}
-	return memory.Assign(dst, src)
+	return memory.Overwrite(dst, src)
 }
 
 func describeTensor(t *dlpack.Tensor) string {

@@ -140,7 +140,7 @@ static int values(TVMValue *ret, int *code) {
   return 0;
 }
 
-enum { NOP0, NOP3, TELL, TELL9, ECHO, EMPTY_LIKE, TWO, ODD, FAIL, SILENT, VALUES, WAIT, INVOKE, WRITE, HELD, SCRATCH, BOTH, LISTED };
+enum { NOP0, NOP3, TELL, TELL9, ECHO, EMPTY_LIKE, TWO, ODD, FAIL, SILENT, VALUES, WAIT, INVOKE, WRITE, HELD, SCRATCH, BOTH, LISTED, STREAM, STREAM_OF };
 
 static const GDFunction functions[] = {
 #define P(name) "{\"name\":\"" name "\",\"kind\":\"tensor\"}"
@@ -164,17 +164,31 @@ static const GDFunction functions[] = {
     D("scratch", P("x"), T),
     D("both", P("x"), "{\"kind\":\"int\"}," T),
     D("listed", P("x"), "{\"kind\":\"list\",\"elem\":" T "}"),
+    D("stream", P("x") "," P("y"), ""),
+    D("stream_of", "{\"name\":\"device\",\"kind\":\"device\"}", T),
 };
+
+/* The slot of an exchange table that knows no stream. */
+extern void PyErr_SetString(void *class, const char *message);
+extern void *PyExc_TypeError;
+__attribute__((visibility("default"))) int no_stream(int32_t type, int32_t id, void **out) {
+  (void)type, (void)id, (void)out;
+  return PyErr_SetString(PyExc_TypeError, "no stream"), -1;
+}
 
 static int call(TVMValue *args, int *codes, int n, TVMValue *ret, int *ret_code, void *resource_handle) {
   GDContext *c = resource_handle;
   const TVMByteArray *kind, *message;
   TVMValue scratch;
+  DLDevice device;
   GDList *l;
   int scratch_code, rc;
   *ret_code = GD_NULL;
   switch (c->function) {
     case TELL: case TELL9: case WRITE: return told(args, codes, n, ret, ret_code, c);
+    case STREAM: case STREAM_OF: /* on the device of the last tensor */
+      device = codes[n - 1] == GD_TENSOR ? ((DLTensor *)args[n - 1].v_handle)->device : args[n - 1].v_device;
+      return *ret_code = GD_INT, ret->v_int64 = 0, c->current_stream(c, device, &ret->v_handle) ? (*ret_code = GD_NULL, -1) : 0;
     case ECHO: ret->v_int64 = 0, *ret_code = GD_ARGUMENT; return 0;
     case EMPTY_LIKE: return codes[0] == GD_TENSOR ? new_like(c, args[0].v_handle, 0, ret, ret_code) : fail(c, "TypeError", "want a tensor");
     case SCRATCH: /* memory that it needs for itself comes first */

@@ -799,7 +799,7 @@ LAYOUTS = """
 int main(void) {
   F(TVMValue, v_int64); F(TVMValue, v_float64); F(TVMValue, v_handle); F(TVMValue, v_str); F(TVMValue, v_type); F(TVMValue, v_device);
   F(TVMByteArray, data); F(TVMByteArray, size); F(GDList, n); F(GDList, values); F(GDList, codes); F(GDList, flags);
-  F(GDContext, size); F(GDContext, function); F(GDContext, flags); F(GDContext, allocate); F(GDContext, poll); F(GDContext, invoke); F(GDContext, fail);
+  F(GDContext, size); F(GDContext, function); F(GDContext, flags); F(GDContext, allocate); F(GDContext, poll); F(GDContext, invoke); F(GDContext, fail); F(GDContext, current_stream);
   F(GDFunction, name); F(GDFunction, declaration);
   F(GDLibrary, version); F(GDLibrary, size); F(GDLibrary, name); F(GDLibrary, count); F(GDLibrary, functions); F(GDLibrary, call);
   N(sizeof(GDContext)); N(sizeof(GDLibrary)); N(sizeof(TVMValue)); N(GODLPACK_LIBRARY_VERSION); N(GD_CHECKED);

@@ -174,6 +174,14 @@ def test_values(s):
     assert s.bits(gd.DType("int8")) == 8
 
 
+def test_stream(s):
+    assert s.stream("cuda:1") == s.stream("cpu") == 0
+    with gd.cuda.stream(1 << 20, device=1):
+        assert s.stream("cuda:1") == 1 << 20
+        with pytest.raises(RuntimeError, match="in another goroutine than the one that was called"):
+            s.stream("cuda:1", elsewhere=True)
+
+
 def test_callables(s, np):
     got = []
 

@@ -22,6 +22,7 @@ var nested = map[string][]string{
 		"godlpack/cmd/godlpack/glue", "godlpack/cmd/godlpack/module", "godlpack/cmd/godlpack/scaffold", "godlpack/cmd/godlpack/source",
 		"godlpack/dlpack", "godlpack/kernel", "godlpack/tensor",
 	},
+	"examples/biasgelu":   {"godlpack/cuda", "godlpack/dlpack", "godlpack/kernel", "godlpack/tensor"},
 	"examples/imagebatch": {"godlpack/dlpack", "godlpack/kernel", "godlpack/tensor"}, // as any author's project
 	"examples/textfeat":   {"godlpack/dlpack", "godlpack/kernel", "godlpack/tensor"},
 	"internal/hosted":     {"github.com/go-python/cpy3", "godlpack/internal/cpython", "godlpack/pyext", "godlpack/tensor"},

@@ -16,6 +16,7 @@ enum {
 typedef struct { DLTensor t; int64_t strides[FEW]; } record;
 typedef struct block { struct block *next; } block;
 typedef struct held { struct held *next; PyObject *object; } held;
+typedef struct followed { struct followed *next; int32_t device; uintptr_t *current, before; } followed;
 
 typedef struct { size_t size; const char *message; char kind[]; } failure; /* the message lies behind the kind's NUL */
 
@@ -45,6 +46,7 @@ typedef struct {
   char *room;               /* left in the newest block */
   size_t left;
   held *held;               /* objects that must live until the end */
+  followed *followed;       /* our current streams that are others' until the end */
 } call;
 
 /* ---- memory and objects for the time of a call ---- */
@@ -82,12 +84,43 @@ static void keep_exception(call *c) {
 }
 
 static void let_go(call *c) {
+  for (followed *f = c->followed; f != NULL; f = f->next) *f->current = f->before;
   for (held *h = c->held; h != NULL; h = h->next) Py_DecRef(h->object);
   for (block *b = c->blocks, *next; b != NULL; b = next) next = b->next, free(b);
   free(c->failure);
   PyObject *exception[] = {c->class, c->value, c->trace};
   for (int i = 0; i < 3; i++)
     if (exception[i] != NULL) Py_DecRef(exception[i]);
+}
+
+/* ---- streams ---- */
+
+static bool follows(const call *c, int32_t device) {
+  for (followed *f = c->followed; f != NULL; f = f->next)
+    if (f->device == device) return true;
+  return false;
+}
+
+/* Makes the stream that a framework works on ours too, on a CUDA device, until the call ends: it is what the library asks
+   for, and what producers and consumers are told meanwhile. The first framework on a device decides. False with an
+   exception. */
+static bool follow(call *c, const DLPackExchangeAPI *api, int32_t device) {
+  void *stream = NULL;
+  if (follows(c, device)) return true;
+  uintptr_t *current = gd_current_stream(device, true);
+  if (current == NULL) return PyErr_Format(PyExc_BufferError, "%U(): no place for a stream of cuda:%d", c->f->name, (int)device), false;
+  followed *f = reserve(c, sizeof *f);
+  if (f == NULL || api->current_work_stream(kDLCUDA, device, &stream) != 0) return false;
+  *f = (followed){c->followed, device, current, *current};
+  c->followed = f;
+  *current = (uintptr_t)stream;
+  return true;
+}
+
+/* Follows the library that x, of which t was seen, belongs to. */
+static bool follow_owner(call *c, PyObject *x, const DLTensor *t) {
+  const gd_plan *plan = t->device.device_type == kDLCUDA ? gd_plan_of(Py_TYPE(x)) : NULL;
+  return t->device.device_type != kDLCUDA || follow(c, plan != NULL && plan->road == GD_BY_TABLE ? plan->api : &gd_exchange_api, t->device.device_id);
 }
 
 /* ---- arguments ---- */
@@ -138,7 +171,10 @@ static bool gather_by_go(call *c, PyObject *x, PyObject *name, bool writes, int 
   else y = gd_enter(GD_OP_function_argument, (PyObject *)c->f, args, 3, NULL);
   if (hold(c, y) == NULL) return false;
   if (y == x) return to->codes[i] = GD_CALLABLE, to->values[i].v_handle = x, true;
-  if (Py_TYPE(y) == gd_tensor_type) choose(c, (PyObject *)Py_TYPE(x), gd_plan_of(Py_TYPE(x)));
+  if (Py_TYPE(y) == gd_tensor_type) {
+    choose(c, (PyObject *)Py_TYPE(x), gd_plan_of(Py_TYPE(x)));
+    if (!follow_owner(c, x, &((gd_tensor *)y)->t)) return false;
+  }
   return gather(c, y, name, writes, depth, to, i, r);
 }
 
@@ -181,7 +217,7 @@ static bool gather(call *c, PyObject *x, PyObject *name, bool writes, int depth,
   PyTypeObject *type = Py_TYPE(x);
   TVMValue *v = &to->values[i];
   int32_t *code = &to->codes[i];
-  if (gather_tensor(c, x, writes, to, i, r)) return true;
+  if (gather_tensor(c, x, writes, to, i, r)) return follow_owner(c, x, v->v_handle);
   if (PyErr_Occurred() != NULL) return gather_by_go(c, x, name, writes, depth, to, i, r);
   unsigned long flags = PyType_GetFlags(type);
   to->flags[i] = 0;
@@ -304,11 +340,27 @@ static void allocation_failed(void *host, const char *kind, const char *message)
   host_fail(host, kind, message, message == NULL ? 0 : strlen(message));
 }
 
+/* Memory of a device for a framework whose table has no allocator, or that has no table: ours, made by Go. */
+static int allocate_by_go(call *c, const DLTensor *t, DLManagedTensorVersioned **out) {
+  if (gd_is_finalizing()) return -1;
+  PyGILState_STATE gil = PyGILState_Ensure();
+  PyObject *args[] = {gd_tuple_of(t->shape, t->ndim), gd_dtype_object(t->dtype), gd_device_object(t->device)}, *x = NULL;
+  if (args[0] && args[1] && args[2]) x = gd_enter(GD_OP_function_allocate, (PyObject *)c->f, args, 3, NULL);
+  *out = x == NULL ? NULL : gd_export_versioned((gd_tensor *)x, 0);
+  for (int i = 0; i < 3; i++)
+    if (args[i] != NULL) Py_DecRef(args[i]);
+  if (x != NULL) Py_DecRef(x);
+  if (*out == NULL) keep_exception(c);
+  PyGILState_Release(gil);
+  return *out == NULL ? -1 : 0;
+}
+
 static int host_allocate(GDContext *host, DLTensor *prototype, DLManagedTensorVersioned **out) {
   call *c = (call *)host;
   const DLPackExchangeAPI *api = c->road == GD_BY_TABLE && c->api->managed_tensor_allocator != NULL ? c->api : &gd_exchange_api;
   if (takes(c->offer, prototype)) return *out = &c->offer->m, 0;
   *out = NULL;
+  if (api == &gd_exchange_api && prototype->device.device_type != kDLCPU) return allocate_by_go(c, prototype, out);
   int rc = api->managed_tensor_allocator(prototype, out, host, allocation_failed);
   if (rc == 0 && *out != NULL) return 0;
   if (c->failure == NULL) allocation_failed(host, "MemoryError", "the caller's framework has no memory for an output");
@@ -333,6 +385,20 @@ static int host_poll(GDContext *host) {
   if (c->stopped) keep_exception(c);
   if (c->thread != NULL) c->thread = PyEval_SaveThread();
   return go_back(c, c->stopped);
+}
+
+/* On a device where no argument lies, the framework of the outputs decides: that needs the GIL. */
+static int host_current_stream(GDContext *host, DLDevice device, void **out) {
+  call *c = (call *)host;
+  if (device.device_type == kDLCUDA && c->road == GD_BY_TABLE && !follows(c, device.device_id)) {
+    if (gd_is_finalizing()) return -1;
+    if (c->thread != NULL) PyEval_RestoreThread(c->thread);
+    bool known = follow(c, c->api, device.device_id);
+    if (!known) keep_exception(c);
+    if (c->thread != NULL) c->thread = PyEval_SaveThread();
+    if (!known) return -1;
+  }
+  return gd_exchange_api.current_work_stream(device.device_type, device.device_id, out);
 }
 
 static PyObject *wrap(call *c, TVMValue *v, int code, bool top);
@@ -481,7 +547,7 @@ static int cross(call *c, const GDList *args, TVMValue *result, int *code) {
 static PyObject *enter(call *c, const GDList *args) {
   TVMValue result = {0};
   int code = GD_NULL;
-  c->host = (GDContext){sizeof c->host, c->f->index, args->flags, host_allocate, host_poll, host_invoke, host_fail};
+  c->host = (GDContext){sizeof c->host, c->f->index, args->flags, host_allocate, host_poll, host_invoke, host_fail, host_current_stream};
   if (!c->f->holds) c->thread = PyEval_SaveThread();
   int rc = cross(c, args, &result, &code);
   if (c->thread != NULL) PyEval_RestoreThread(c->thread);

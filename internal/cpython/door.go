@@ -60,6 +60,7 @@ const (
 	OpFunctionOut      Op = C.GD_OP_function_out
 	OpFunctionConvert  Op = C.GD_OP_function_convert
 	OpFunctionFill     Op = C.GD_OP_function_fill
+	OpFunctionAllocate Op = C.GD_OP_function_allocate
 )
 
 // Handler does an operation. The result is a new reference; the zero Object goes with an error.

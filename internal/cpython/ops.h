@@ -84,7 +84,8 @@
   M(tensor, to) M(tensor, dlpack) M(tensor, repr) M(tensor, subscript) M(tensor, iter) M(tensor, transpose) M(tensor, array_interface) \
   M(tensor, cuda_array_interface) \
   M(dtype, new) M(dtype, compare) M(device, new) M(device, compare) \
-  M(function, argument) M(function, like) M(function, out) M(function, convert) M(function, fill)
+  M(function, argument) M(function, like) M(function, out) M(function, convert) M(function, fill) \
+  M(function, allocate)
 
 #define GD_OP_NAME(owner, name, ...) GD_OP_##owner##_##name,
 enum gd_op {

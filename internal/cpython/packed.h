@@ -34,6 +34,7 @@ struct GDContext {
   int (*poll)(GDContext *);
   int (*invoke)(GDContext *, void *callable, TVMValue *args, int *codes, int n, TVMValue *ret, int *ret_code);
   void (*fail)(GDContext *, const char *kind, const char *message, size_t message_size);
+  int (*current_stream)(GDContext *, DLDevice device, void **out);
 };
 
 typedef int (*TVMBackendPackedCFunc)(TVMValue *args, int *codes, int n, TVMValue *ret, int *ret_code, void *resource_handle);

@@ -38,6 +38,7 @@ typedef struct {
 	char kind[32], message[4096];
 	size_t message_size;
 	int fails, polls, stop_at, invoked;
+	DLDevice asked; /* for its stream */
 	TVMValue answer; /* of callbacks */
 	int answer_code;
 } call;
@@ -96,6 +97,14 @@ static int poll(GDContext *c)
 	return ++k->polls >= k->stop_at && k->stop_at;
 }
 
+/* Device 3 has no stream, others have stream 1, which is no address. */
+static int current_stream(GDContext *c, DLDevice device, void **out)
+{
+	((call *)c)->asked = device;
+	*out = (void *)1;
+	return device.device_id == 3 ? -7 : 0;
+}
+
 static void fail(GDContext *c, const char *kind, const char *message, size_t size)
 {
 	call *k = (call *)c;
@@ -150,7 +159,8 @@ static void begin(call *k, const char *name)
 {
 	memset(k, 0, sizeof *k);
 	k->context = (GDContext){.size = sizeof k->context, .function = find(name), .flags = k->flags,
-	                         .allocate = allocate, .poll = poll, .invoke = invoke, .fail = fail};
+	                         .allocate = allocate, .poll = poll, .invoke = invoke, .fail = fail,
+	                         .current_stream = current_stream};
 }
 
 static void put(call *k, TVMValue value, int code)
@@ -480,6 +490,29 @@ static void test_callbacks(void)
 	refuse(&k, "TypeError", "apply(): argument 'f': want callable, got None");
 }
 
+static void test_streams(void)
+{
+	begin(&k, "stream");
+	put(&k, (TVMValue){.v_device = {2, 1}}, GD_DEVICE);
+	run(&k);
+	CHECK(k.result_code == GD_INT && k.result.v_int64 == 1 && k.asked.device_type == 2 && k.asked.device_id == 1);
+	put(&k, (TVMValue){.v_int64 = 1}, GD_BOOL);
+	refuse(&k, "RuntimeError", "the caller's stream was asked for in another goroutine");
+	k.n = 1;
+	k.args[0].v_device.device_id = 3; /* the host knows why, and is not told */
+	k.fails = 0;
+	CHECK(go(&k) == -1 && k.fails == 0);
+	k.context.current_stream = NULL;
+	run(&k);
+	CHECK(k.result.v_int64 == 0);
+	k.context.current_stream = current_stream; /* which a host of version 1 without it does not have there */
+	k.context.size = offsetof(GDContext, current_stream);
+	run(&k);
+	CHECK(k.result.v_int64 == 0);
+	k.context.size--;
+	CHECK(library->call(k.args, k.codes, k.n, &k.result, &k.result_code, &k) == -1 && k.fails == 0);
+}
+
 static void test_errors(void)
 {
 	const char *kinds[] = {"BufferError", "TypeError", "ValueError", "RuntimeError", "MemoryError", "IndexError"};
@@ -604,6 +637,7 @@ int main(int argc, char **argv)
 	test_lists();
 	test_values();
 	test_callbacks();
+	test_streams();
 	test_errors();
 	test_panics();
 	test_stop();

@@ -170,7 +170,7 @@ struct work {
   unsigned long long until;
   char *staged;
   char kernel[32];
-  uint64_t args[8];
+  uint64_t args[8]; /* MAX_PARAMS */
 };
 struct CUstream_st { struct CUstream_st *next; int id, device; bool blocking, legacy, capturing, closed; work *first; CUresult sticky; };
 struct CUevent_st { int id; bool timed; struct CUstream_st *stream; unsigned long long when; };
@@ -642,11 +642,24 @@ CUresult cuPointerGetAttribute(void *out, CUpointer_attribute a, CUdeviceptr p) 
   LEAVE;
 }
 
-/* ---- kernels: those that are known by name ---- */
+/* ---- kernels: those that are known by name do what they say; others do nothing, but their arguments are logged ---- */
 
-struct CUmod_st { char *text; };
-struct CUfunc_st { char name[32]; int params; };
-static struct CUfunc_st known[] = {{"saxpy", 4}, {"scale", 3}, {"nothing", 0}};
+enum { MAX_PARAMS = 8 };
+struct CUfunc_st { CUfunction next; char name[32]; int params; bool known; };
+struct CUmod_st { char *text; CUfunction strangers; };
+static struct CUfunc_st known[] = {{NULL, "saxpy", 4, true}, {NULL, "scale", 3, true}, {NULL, "nothing", 0, true}};
+
+/* A kernel that nobody knows, whose list of parameters begins at a place in PTX; NULL if that has no end. */
+static CUfunction stranger(CUmodule m, const char *name, const char *list) {
+  const char *end = strchr(list, ')');
+  int params = 0;
+  for (const char *at = list; (at = strstr(at, ".param")) != NULL && at < end; at++) params++;
+  if (end == NULL || params > MAX_PARAMS) return NULL;
+  CUfunction f = calloc(1, sizeof *f);
+  snprintf(f->name, sizeof f->name, "%s", name);
+  f->params = params, f->next = m->strangers;
+  return m->strangers = f;
+}
 
 CUresult cuModuleLoadDataEx(CUmodule *out, const void *image, unsigned n, CUjit_option *options, void **values) {
   ENTER("cuModuleLoadDataEx", "%u options", n);
@@ -657,7 +670,7 @@ CUresult cuModuleLoadDataEx(CUmodule *out, const void *image, unsigned n, CUjit_
     result = CUDA_ERROR_INVALID_PTX;
   }
   if (result == CUDA_SUCCESS) {
-    *out = malloc(sizeof **out);
+    *out = calloc(1, sizeof **out);
     (*out)->text = strdup(image);
     live_modules++;
   }
@@ -665,6 +678,7 @@ CUresult cuModuleLoadDataEx(CUmodule *out, const void *image, unsigned n, CUjit_
 }
 CUresult cuModuleUnload(CUmodule m) {
   ENTER("cuModuleUnload", "");
+  for (CUfunction next; result == CUDA_SUCCESS && m->strangers != NULL; m->strangers = next) next = m->strangers->next, free(m->strangers);
   if (result == CUDA_SUCCESS) free(m->text), free(m), live_modules--;
   LEAVE;
 }
@@ -672,11 +686,14 @@ CUresult cuModuleGetFunction(CUfunction *out, CUmodule m, const char *name) {
   char wanted[64];
   ENTER("cuModuleGetFunction", "%s", name);
   snprintf(wanted, sizeof wanted, ".entry %s(", name);
-  REFUSE(strstr(m->text, wanted) == NULL, CUDA_ERROR_NOT_FOUND);
+  const char *at = strstr(m->text, wanted);
+  REFUSE(at == NULL, CUDA_ERROR_NOT_FOUND);
   if (result == CUDA_SUCCESS) {
-    result = CUDA_ERROR_NOT_FOUND;
+    *out = NULL;
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-      if (strcmp(known[i].name, name) == 0) *out = &known[i], result = CUDA_SUCCESS;
+      if (strcmp(known[i].name, name) == 0) *out = &known[i];
+    if (*out == NULL) *out = stranger(m, name, at);
+    if (*out == NULL) result = CUDA_ERROR_NOT_FOUND;
   }
   LEAVE;
 }
@@ -700,12 +717,15 @@ static CUresult run_kernel(work *w) {
 }
 CUresult cuLaunchKernel(CUfunction f, unsigned bx, unsigned by, unsigned bz, unsigned tx, unsigned ty, unsigned tz, unsigned shared, CUstream s,
                         void **params, void **extra) {
-  ENTER("cuLaunchKernel", "%s %ux%ux%u of %ux%ux%u, %u shared, on %d", f->name, bx, by, bz, tx, ty, tz, shared, stream_of(s) ? stream_of(s)->id : -1);
+  char args[160] = "";
+  for (int i = 0, n = 0; i < f->params && !f->known; i++) n += snprintf(args + n, sizeof args - n, "%s%llu", i ? " " : ", of ", *(unsigned long long *)params[i]);
+  ENTER("cuLaunchKernel", "%s %ux%ux%u of %ux%ux%u, %u shared, on %d%s", f->name, bx, by, bz, tx, ty, tz, shared, stream_of(s) ? stream_of(s)->id : -1,
+        args);
   NEEDS_CONTEXT;
   REFUSE(bx * by * bz == 0 || tx * ty * tz == 0 || tx * ty * tz > 1024 || extra != NULL, CUDA_ERROR_INVALID_VALUE);
   REFUSE(stream_of(s) == NULL, CUDA_ERROR_INVALID_HANDLE);
   if (result == CUDA_SUCCESS) {
-    work *w = queue(stream_of(s), run_kernel);
+    work *w = queue(stream_of(s), f->known ? run_kernel : NULL);
     snprintf(w->kernel, sizeof w->kernel, "%s", f->name);
     for (int i = 0; i < f->params; i++) memcpy(&w->args[i], params[i], 8);
   }
@@ -730,7 +750,11 @@ int nvrtcCompileProgram(nvrtcProgram p, int n, const char *const *options) {
   for (int i = 0; i < n; i++) end += snprintf(p->ptx + end, sizeof p->ptx - end, " %s", options[i]);
   for (const char *at = p->source; (at = strstr(at, "__global__ void ")) != NULL;) {
     at += strlen("__global__ void ");
-    end += snprintf(p->ptx + end, sizeof p->ptx - end, "\n.entry %.*s(", (int)strcspn(at, "("), at);
+    const char *list = at + strcspn(at, "(");
+    end += snprintf(p->ptx + end, sizeof p->ptx - end, "\n.entry %.*s(", (int)(list - at), at);
+    for (; *list != 0 && *list != ')'; list++)
+      if (*list == ',' || (*list == '(' && list[1] != ')')) end += snprintf(p->ptx + end, sizeof p->ptx - end, ".param ");
+    end += snprintf(p->ptx + end, sizeof p->ptx - end, ")");
   }
   if (strstr(p->source, "#error") == NULL) return 0;
   snprintf(p->log, sizeof p->log, "k.cu(1): error: #error directive");

@@ -87,6 +87,20 @@ func init() {
 			}
 			return nil
 		})
+	register("stream", "stream returns the stream that the caller works on. It may ask in a goroutine of its own.",
+		params{of("device", kernel.KindDevice), byDefault(of("elsewhere", kernel.KindBool), false)}, params{of("", kernel.KindInt)},
+		func(c *kernel.Call) (err error) {
+			stream, ctx, device, done := uintptr(0), c.Ctx(), c.Device(0), make(chan bool)
+			ask := func() { stream, err = ctx.Stream(device) }
+			if c.Bool(1) {
+				go func() { ask(); close(done) }()
+				<-done
+			} else {
+				ask()
+			}
+			c.ReturnInt(int64(stream))
+			return err
+		})
 	register("apply", "apply returns f(x, n, a new tensor), and what kind of value that is.",
 		params{of("f", kernel.KindCallable), vector("x", "n")}, params{of("", kernel.KindString), of("", kernel.KindFloat)},
 		func(c *kernel.Call) error {
