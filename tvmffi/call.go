@@ -1,0 +1,127 @@
+package tvmffi
+
+import (
+	"errors"
+	"slices"
+	"sync"
+	"unsafe"
+
+	"godlpack/dlpack"
+	"godlpack/kernel"
+	"godlpack/packed"
+)
+
+// safeCall is the TVMFFISafeCallType of all functions, which tvm-ffi calls. Handle says which. It is entered from any
+// thread, with the GIL or without; the arguments are borrowed, and the result is the caller's.
+func safeCall(handle uintptr, args *packed.Any, n int32, result *packed.Any) int32 {
+	return current.call(handle, unsafe.Slice(args, n), result)
+}
+
+// call is safeCall: 0, or -1 with the thread's error set.
+func (b *bridge) call(handle uintptr, args []packed.Any, result *packed.Any) int32 {
+	c := calls.Get().(*call)
+	c.bridge, c.fn, c.args = b, b.functions[handle], args
+	err := c.run(result)
+	if err != nil {
+		c.raise(err)
+	}
+	c.end()
+	calls.Put(c)
+	if err != nil {
+		return -1
+	}
+	return 0
+}
+
+// call is one call of a function, and the host of it (kernel.Host).
+type call struct {
+	*bridge
+	fn     *kernel.Func
+	args   []packed.Any
+	caller int // the thread that the call is in; 0 if nobody will ask
+
+	values []packed.Value // the arguments as kernel has them
+	codes  []packed.Code
+
+	mu      sync.Mutex
+	blocks  [][][2]uint64                    // that values and codes refer to, which Go's collector cannot see there
+	outputs []*dlpack.ManagedTensorVersioned // likewise
+	owned   []packed.Any                     // results of callbacks
+	raised  *object                          // the error that kernel.ErrRaised stands for
+}
+
+var calls = sync.Pool{New: func() any { return new(call) }}
+
+var errForked = kernel.Errorf(kernel.RuntimeError, "a function of Go was registered in the process that this one was forked from, "+
+	"and cannot be called here: register again, and look it up again")
+
+// run is call up to errors and the tidying. Functions that hold the GIL ask for nothing that depends on the thread.
+func (c *call) run(result *packed.Any) error {
+	if *c.mark == 0 {
+		return errForked
+	}
+	if !c.fn.HoldGIL {
+		c.caller = c.thread()
+	}
+	if err := c.takeArguments(); err != nil {
+		return err
+	}
+	value, code := packed.Value(0), packed.CodeNull
+	ret := packed.Ret{Value: &value, Code: &code}
+	if err := c.fn.Call(packed.Args{Values: c.values, Codes: c.codes}, &ret, c); err != nil {
+		return err
+	}
+	if code == packed.CodeNull {
+		return nil
+	}
+	return c.give(ret.Get(), result)
+}
+
+// takeArguments fills values and codes. Of arguments that are too many only the number counts: kernel refuses them.
+func (c *call) takeArguments() error {
+	n := len(c.args)
+	c.values, c.codes = slices.Grow(c.values[:0], n)[:n], slices.Grow(c.codes[:0], n)[:n]
+	for i := range min(n, len(c.fn.Params)) {
+		cell, err := c.take(&c.args[i], 0)
+		if err != nil {
+			return dlpack.Wrap(err, c.fn.Name+"(): argument '"+c.fn.Params[i].Name+"'")
+		}
+		c.values[i], c.codes[i] = cell.Value, cell.Code
+	}
+	return nil
+}
+
+// raise sets the thread's error.
+func (c *call) raise(err error) {
+	e := c.raised
+	if e == nil || !errors.Is(err, kernel.ErrRaised) {
+		e = c.newError(dlpack.KindOf(err).String(), dlpack.MessageOf(err))
+		if e == nil {
+			return // no memory to say so
+		}
+		defer c.release(e)
+	}
+	c.setError(e)
+}
+
+// end gives back what is left, and forgets the rest.
+func (c *call) end() {
+	for i := range c.owned {
+		c.drop(&c.owned[i])
+	}
+	if c.raised != nil {
+		c.release(c.raised)
+	}
+	clear(c.blocks)
+	clear(c.outputs)
+	c.bridge, c.fn, c.args, c.caller, c.raised = nil, nil, nil, 0, nil
+	c.blocks, c.outputs, c.owned = c.blocks[:0], c.outputs[:0], c.owned[:0]
+}
+
+// drop gives back what a value owns.
+func (c *call) drop(a *packed.Any) {
+	if a.Index >= firstObject {
+		c.release(objectOf(a))
+	}
+	*a = packed.Any{}
+}
