@@ -4,20 +4,13 @@ import (
 	"errors"
 	"slices"
 	"sync"
-	"unsafe"
 
 	"godlpack/dlpack"
 	"godlpack/kernel"
 	"godlpack/packed"
 )
 
-// safeCall is the TVMFFISafeCallType of all functions, which tvm-ffi calls. Handle says which. It is entered from any
-// thread, with the GIL or without; the arguments are borrowed, and the result is the caller's.
-func safeCall(handle uintptr, args *packed.Any, n int32, result *packed.Any) int32 {
-	return current.call(handle, unsafe.Slice(args, n), result)
-}
-
-// call is safeCall: 0, or -1 with the thread's error set.
+// call calls the function of that handle (TVMFFISafeCallType): 0, or -1 with the thread's error set.
 func (b *bridge) call(handle uintptr, args []packed.Any, result *packed.Any) int32 {
 	c := calls.Get().(*call)
 	c.bridge, c.fn, c.args = b, b.functions[handle], args
@@ -38,7 +31,7 @@ type call struct {
 	*bridge
 	fn     *kernel.Func
 	args   []packed.Any
-	caller int // the thread that the call is in; 0 if nobody will ask
+	caller uintptr // the thread that the call is in; 0 if nobody will ask
 
 	values []packed.Value // the arguments as kernel has them
 	codes  []packed.Code

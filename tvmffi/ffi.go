@@ -30,5 +30,5 @@ type ffi interface {
 	setError(*object)
 	takeError() *object // nil if none is set
 	checkSignals() bool
-	thread() int // which one this is
+	thread() uintptr // which one this is
 }

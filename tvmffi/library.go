@@ -1,7 +1,6 @@
 package tvmffi
 
 import (
-	"syscall"
 	"unsafe"
 
 	"github.com/ebitengine/purego"
@@ -17,7 +16,7 @@ type library struct {
 	anyViewToOwnedAny, objectDecRef, stringFromByteArray               uintptr
 	bytesFromByteArray, getTypeInfo, getAllocator, tensorAlloc         uintptr
 	tensorFromDLPack, errorCreate, errorSetRaised, errorMoveFromRaised uintptr
-	envCheckSignals, getVersion, alignedAlloc, free, safeCall          uintptr
+	envCheckSignals, getVersion, alignedAlloc, free                    uintptr
 }
 
 // open finds libtvm_ffi in the process: among all symbols, as import tvm_ffi makes them, or by its name if it was loaded
@@ -41,7 +40,6 @@ func open() (*library, error) {
 	if v := l.version(); v[0] != 0 || v[1] != 1 {
 		return nil, kernel.Errorf(kernel.RuntimeError, "libtvm_ffi: want version 0.1, got %d.%d.%d", v[0], v[1], v[2])
 	}
-	l.safeCall = purego.NewCallback(safeCall)
 	return l, nil
 }
 
@@ -75,7 +73,7 @@ func (l *library) version() (v [3]uint32) {
 }
 
 func (l *library) newFunction(handle uintptr) (f *object) {
-	ok(l.functionCreate, handle, l.safeCall, 0, uintptr(unsafe.Pointer(&f)))
+	ok(l.functionCreate, handle, safeCall(), 0, uintptr(unsafe.Pointer(&f)))
 	return f
 }
 
@@ -177,7 +175,5 @@ func (l *library) takeError() (e *object) {
 }
 
 func (l *library) checkSignals() bool { return ok(l.envCheckSignals) }
-
-func (l *library) thread() int { return syscall.Gettid() }
 
 var _ ffi = (*library)(nil)
