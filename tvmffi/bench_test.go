@@ -18,12 +18,11 @@ func BenchmarkCall(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	mark := byte(1)
-	bridge := &bridge{ffi: &library{}, functions: []*kernel.Func{f}, mark: &mark}
+	bridge := &bridge{ffi: &library{}, functions: []*kernel.Func{f}}
 	args, result := []packed.Any{{Index: packed.AnyInt, Value: 41}}, packed.Any{}
 	b.ReportAllocs()
 	for b.Loop() {
-		if bridge.call(0, args, &result) != 0 || result.Value != 42 {
+		if bridge.call(0, 0, args, &result) != 0 || result.Value != 42 {
 			b.Fatal(result)
 		}
 	}

@@ -10,10 +10,10 @@ import (
 	"godlpack/packed"
 )
 
-// call calls the function of that handle (TVMFFISafeCallType): 0, or -1 with the thread's error set.
-func (b *bridge) call(handle uintptr, args []packed.Any, result *packed.Any) int32 {
+// call calls the function of that handle in that thread (gd_tvm_call): 0, or -1 with the thread's error set.
+func (b *bridge) call(handle, thread uintptr, args []packed.Any, result *packed.Any) int32 {
 	c := calls.Get().(*call)
-	c.bridge, c.fn, c.args = b, b.functions[handle], args
+	c.bridge, c.fn, c.thread, c.args = b, b.functions[handle], thread, args
 	err := c.run(result)
 	if err != nil {
 		c.raise(err)
@@ -31,7 +31,7 @@ type call struct {
 	*bridge
 	fn     *kernel.Func
 	args   []packed.Any
-	caller uintptr // the thread that the call is in; 0 if nobody will ask
+	thread uintptr // that the call is in
 
 	values []packed.Value // the arguments as kernel has them
 	codes  []packed.Code
@@ -45,17 +45,8 @@ type call struct {
 
 var calls = sync.Pool{New: func() any { return new(call) }}
 
-var errForked = kernel.Errorf(kernel.RuntimeError, "a function of Go was registered in the process that this one was forked from, "+
-	"and cannot be called here: register again, and look it up again")
-
-// run is call up to errors and the tidying. Functions that hold the GIL ask for nothing that depends on the thread.
+// run is call up to errors and the tidying.
 func (c *call) run(result *packed.Any) error {
-	if *c.mark == 0 {
-		return errForked
-	}
-	if !c.fn.HoldGIL {
-		c.caller = c.thread()
-	}
 	if err := c.takeArguments(); err != nil {
 		return err
 	}
@@ -107,7 +98,7 @@ func (c *call) end() {
 	}
 	clear(c.blocks)
 	clear(c.outputs)
-	c.bridge, c.fn, c.args, c.caller, c.raised = nil, nil, nil, 0, nil
+	c.bridge, c.fn, c.args, c.thread, c.raised = nil, nil, nil, 0, nil
 	c.blocks, c.outputs, c.owned = c.blocks[:0], c.outputs[:0], c.owned[:0]
 }
 

@@ -30,5 +30,4 @@ type ffi interface {
 	setError(*object)
 	takeError() *object // nil if none is set
 	checkSignals() bool
-	thread() uintptr // which one this is
 }

@@ -94,7 +94,7 @@ func (c *call) Invoke(callable unsafe.Pointer, args packed.Args, ret *packed.Ret
 }
 
 // here reports whether this is the thread that the call is in: the goroutine that was called stays in it.
-func (c *call) here() bool { return c.caller != 0 && c.caller == c.thread() }
+func (c *call) here() bool { return c.thread == thread() }
 
 // keepError makes this thread's error the one that kernel.ErrRaised stands for, instead of an earlier one.
 func (c *call) keepError() {

@@ -12,7 +12,6 @@ import (
 type bridge struct {
 	ffi
 	functions []*kernel.Func // a handle is an index of these
-	mark      *byte          // 0 in a forked child
 }
 
 // current is set before the first function is registered.
@@ -28,15 +27,14 @@ func connect() error {
 	if current != nil {
 		return nil
 	}
-	mark, err := newMark()
-	if err != nil {
-		return kernel.Errorf(kernel.RuntimeError, "want memory that is wiped by a fork, got: %v", err)
-	}
 	l, err := open()
+	if err == nil {
+		err = l.watch()
+	}
 	if err != nil {
 		return err
 	}
-	current = &bridge{ffi: l, functions: kernel.Funcs(), mark: mark}
+	current = &bridge{ffi: l, functions: kernel.Funcs()}
 	return nil
 }
 
