@@ -92,6 +92,18 @@ def go(registered):
     return lambda name: tvm_ffi.get_global_func(f"go.{name}")
 
 
+@pytest.fixture
+def alone(python, library):
+    """Runs a script with the library in an interpreter of its own, without torch, which tvm_ffi would import."""
+    setting = f"""if 1:
+        import sys
+        sys.modules["torch"] = None
+        import tvm_ffi
+        import godlpack as gd
+        module = gd.load_module({str(library)!r})"""
+    return lambda script: python(setting + script)
+
+
 def values(x):
     return gd.from_dlpack(x).tolist()
 
@@ -155,9 +167,7 @@ def test_tensors_without_a_framework(go, np):
 
 
 def test_results_outlive_everything(go, torch, np):
-    kept = [make(go("tail")(like)) for like in (torch.arange(4.0), np.arange(4.0, dtype="f4")) for make in (iter, list)[:0]]
-    for like in (torch.arange(4.0), np.arange(4.0, dtype="f4")):
-        kept.append(go("split")(like)[0])
+    kept = [go("split")(like)[0] for like in (torch.arange(4.0), np.arange(4.0, dtype="f4"))]
     gc.collect()
     assert [values(x) for x in kept] == [[0, 2]] * 2
 
@@ -201,28 +211,25 @@ def test_buffer_errors_keep_their_kind(go, monkeypatch):
     frozen = gd.zeros((2, 2), "float32").T
     with pytest.raises(RuntimeError, match=r"softmax\(\): argument 'x': .*strides") as raised:
         go("softmax")(frozen)
-    assert "BufferError" in repr(raised.value.__tvm_ffi_error__)
+    assert raised.value.__tvm_ffi_error__.kind == "BufferError"
     monkeypatch.setitem(tvm_ffi.core.ERROR_NAME_TO_TYPE, "BufferError", BufferError)
     with pytest.raises(BufferError, match="strides"):
         go("softmax")(frozen)
 
 
-@pytest.mark.parametrize("name", ["panics", "panics_elsewhere", "nil_pointer", "wild_pointer"])
-def test_panics(python, library, name):
+def test_panics(alone):
     """In a process of its own: tvm_ffi takes faults for itself, if it is imported when Go's runtime runs already."""
-    python(f"""
-        import tvm_ffi
-        import godlpack as gd
-        gd.load_module({str(library)!r}).register_tvm("")
-        for _ in range(3):
+    alone("""
+        module.register_tvm("")
+        for name in ("panics", "panics_elsewhere", "nil_pointer", "wild_pointer") * 2:
             try:
-                tvm_ffi.get_global_func({name!r})()
+                tvm_ffi.get_global_func(name)()
             except RuntimeError as error:
                 assert "Go panicked" in str(error) and "goroutine" in str(error), error
             else:
                 raise AssertionError
         assert tvm_ffi.get_global_func("inverted")(0) == 255
-    """.replace("\n        ", "\n"))
+    """)
 
 
 def test_callbacks(go, torch):
@@ -292,7 +299,8 @@ def test_registering_again(registered):
 
 
 def test_absent(python, library):
-    python(f"""
+    python(f"""if 1:
+        import sys
         import godlpack as gd
         module = gd.load_module({str(library)!r})
         try:
@@ -302,16 +310,17 @@ def test_absent(python, library):
         else:
             raise AssertionError
         assert module.inverted(0) == 255
+        sys.modules["torch"] = None
         import tvm_ffi
         module.register_tvm("")
         assert tvm_ffi.get_global_func("inverted")(0) == 255
-    """.replace("\n        ", "\n"))
+    """)
 
 
 def test_loaded_for_others_alone(python, library):
     """libtvm_ffi without Python's package, its symbols not for all, is found by its name."""
     path = Path(tvm_ffi.__file__).parent / "lib" / "libtvm_ffi.so"
-    python(f"""
+    python(f"""if 1:
         import ctypes, sys
         import godlpack as gd
         tvm = ctypes.CDLL({str(path)!r}, ctypes.RTLD_LOCAL)
@@ -321,16 +330,13 @@ def test_loaded_for_others_alone(python, library):
         f = ctypes.c_void_p()
         assert tvm.TVMFFIFunctionGetGlobal(ctypes.byref(Name(b"go.nop", 6)), ctypes.byref(f)) == 0 and f.value
         assert "tvm_ffi" not in sys.modules
-    """.replace("\n        ", "\n"))
+    """)
 
 
-def test_forked_children(python, library):
+def test_forked_children(alone):
     """Also while Go is busy in other threads, which a child has not."""
-    python(f"""
+    alone("""
         import os, signal, threading
-        import tvm_ffi
-        import godlpack as gd
-        module = gd.load_module({str(library)!r})
         module.register_tvm("")
         inverted, softmax = tvm_ffi.get_global_func("inverted"), tvm_ffi.get_global_func("softmax")
         stop, x = threading.Event(), gd.zeros((300, 300))
@@ -357,24 +363,21 @@ def test_forked_children(python, library):
         for thread in threads:
             thread.join()
         assert inverted(0) == 255
-    """.replace("\n        ", "\n"))
+    """)
 
 
-def test_interrupt(python, library):
-    python(f"""
-        import _thread, threading, time
-        import tvm_ffi
-        import godlpack as gd
-        gd.load_module({str(library)!r}).register_tvm("")
-        slow = tvm_ffi.get_global_func("slow")
+def test_interrupt(alone):
+    alone("""
+        import _thread, threading
+        module.register_tvm("")
         for parallel in (False, True):
             threading.Timer(0.2, _thread.interrupt_main).start()
             try:
-                slow(parallel)
+                tvm_ffi.get_global_func("slow")(parallel)
             except KeyboardInterrupt:
                 continue
             raise AssertionError
-    """.replace("\n        ", "\n"))
+    """)
 
 
 def test_nothing_is_lost(go, torch, np):

@@ -29,5 +29,5 @@ type ffi interface {
 	newError(kind, message string) *object
 	setError(*object)
 	takeError() *object // nil if none is set
-	checkSignals() bool
+	checkSignals() bool // false sets no error
 }

@@ -62,12 +62,17 @@ func (c *call) newOutput(prototype *dlpack.Tensor) (*object, error) {
 // Delete gives an output back.
 func (c *call) Delete(m *managed) { c.release((*object)(m.ManagerCtx)) }
 
-// Poll asks whether to stop, in Python whether somebody has pressed Ctrl-C.
+// Poll asks whether to stop, in Python whether somebody has pressed Ctrl-C. The exception is Python's own then: tvm-ffi has
+// an error for it that says just that.
 func (c *call) Poll() (asked bool, err error) {
 	if !c.here() {
 		return false, nil
 	}
-	return true, c.given(c.checkSignals())
+	if c.checkSignals() {
+		return true, nil
+	}
+	c.keep(c.newError("EnvErrorAlreadySet", ""))
+	return true, kernel.ErrRaised
 }
 
 // Invoke calls a function of the caller's.
@@ -96,9 +101,11 @@ func (c *call) Invoke(callable unsafe.Pointer, args packed.Args, ret *packed.Ret
 // here reports whether this is the thread that the call is in: the goroutine that was called stays in it.
 func (c *call) here() bool { return c.thread == thread() }
 
-// keepError makes this thread's error the one that kernel.ErrRaised stands for, instead of an earlier one.
-func (c *call) keepError() {
-	e := c.takeError()
+// keepError makes this thread's error the one that kernel.ErrRaised stands for.
+func (c *call) keepError() { c.keep(c.takeError()) }
+
+// keep makes e the error that kernel.ErrRaised stands for, instead of an earlier one.
+func (c *call) keep(e *object) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.raised != nil {
