@@ -1,0 +1,42 @@
+package tvmffi
+
+// #include "entry.h"
+import "C"
+
+import (
+	"unsafe"
+
+	"godlpack/kernel"
+	"godlpack/packed"
+)
+
+// godlpackSafeCall is the other side of gd_tvm_call. It never panics: Func.Call recovers.
+//
+// GIL: any; Go does not know of it.
+// Owns: as gd_tvm_call.
+// Threads: any, of which thread is the number.
+//
+//export godlpackSafeCall
+func godlpackSafeCall(handle C.uintptr_t, args unsafe.Pointer, n C.int32_t, result unsafe.Pointer, thread C.uintptr_t) C.int32_t {
+	given := unsafe.Slice((*packed.Any)(args), int(n))
+	return C.int32_t(current.call(uintptr(handle), uintptr(thread), given, (*packed.Any)(result)))
+}
+
+// safeCall returns the address of gd_tvm_call. It is C's, and no callback of purego, since that takes ten times as long.
+func safeCall() uintptr { return uintptr(C.gd_tvm_call) }
+
+// errForked is what calls in a forked child come to.
+const errForked = "a function of Go was registered in the process that this one was forked from, and cannot be called here: " +
+	"register again, and look it up again"
+
+// watch makes calls in forked children fail, instead of entering a Go that is dead.
+func (l *library) watch() error {
+	refusal := l.newError(kernel.RuntimeError.String(), errForked)
+	if refusal == nil || C.gd_tvm_begin(*(*C.gd_set_raised)(unsafe.Pointer(&l.errorSetRaised)), unsafe.Pointer(refusal)) != 0 {
+		return kernel.Errorf(kernel.MemoryError, "want memory to watch for forks, got none")
+	}
+	return nil
+}
+
+// thread returns a number that the threads of now have no two of. The kernel's own, by gettid, takes several times as long.
+func thread() uintptr { return uintptr(C.pthread_self()) }

@@ -1,0 +1,33 @@
+package tvmffi
+
+import (
+	"godlpack/dlpack"
+	"godlpack/packed"
+)
+
+// ffi is libtvm_ffi by the functions of its C API, or what a test puts in its place. Those that return false, or nil, have
+// set the error of their thread (takeError), but newError, which then had no memory. Objects that they return are the
+// caller's, and so are the values that they write.
+type ffi interface {
+	newFunction(handle uintptr) *object // one that calls call with the handle
+	setGlobal(name string, f *object) bool
+	global(name string) *object // nil, also without an error, if there is none
+	callFunction(f *object, args []packed.Any, result *packed.Any) bool
+
+	own(view, result *packed.Any) bool
+	release(*object)
+	newText(text string, result *packed.Any) bool
+	newBytes(data []byte, result *packed.Any) bool
+	typeKey(packed.TypeIndex) string // "ffi.Map"
+
+	allocates() bool // whether the caller of this thread has memory to offer
+	allocate(prototype *dlpack.Tensor) *object
+	memory(prototype *dlpack.Tensor) (*dlpack.ManagedTensorVersioned, error) // C's
+	newTensor(*dlpack.ManagedTensorVersioned) *object                        // takes it if it succeeds
+	delete(*dlpack.ManagedTensorVersioned)
+
+	newError(kind, message string) *object
+	setError(*object)
+	takeError() *object // nil if none is set
+	checkSignals() bool // false sets no error
+}

@@ -1,0 +1,101 @@
+package tvmffi
+
+import (
+	"unsafe"
+
+	"godlpack/kernel"
+	"godlpack/packed"
+)
+
+// give makes a value of tvm-ffi of what kernel gives, a result or an argument of a callback, and takes what that owns, also
+// on error. The value owns what it refers to.
+func (c *call) give(cell packed.Cell, result *packed.Any) error {
+	switch cell.Code {
+	case packed.CodeManaged:
+		*result = anyOf(outputOf(cell))
+		return nil
+	case packed.CodeArgument:
+		i, _ := cell.Argument()
+		view := c.args[i]
+		if view.Index == packed.AnyRValueRef {
+			view = anyOf(referred(&view)) // which stays the caller's
+		}
+		return c.given(c.own(&view, result))
+	case packed.CodeText:
+		text, err := cell.Text()
+		if err != nil {
+			return err
+		}
+		return c.given(c.newText(text, result))
+	case packed.CodeBytes:
+		data, err := cell.Bytes()
+		if err != nil {
+			return err
+		}
+		return c.given(c.newBytes(data, result))
+	case packed.CodeList, packed.CodeTuple:
+		return c.giveList(cell, result)
+	}
+	value, err := cell.Any()
+	if err == nil {
+		*result = value
+	}
+	return err
+}
+
+// giveList is give for lists: tvm-ffi has a function that makes an Array of its arguments.
+func (c *call) giveList(cell packed.Cell, result *packed.Any) error {
+	list, err := cell.List()
+	if err != nil {
+		return err
+	}
+	values, err := c.giveAll(list)
+	if err != nil {
+		return err
+	}
+	defer c.dropAll(values)
+	array := c.global("ffi.Array")
+	if array == nil {
+		return c.reason()
+	}
+	defer c.release(array)
+	return c.given(c.callFunction(array, values, result))
+}
+
+// giveAll is give for several cells: all of them are taken, also on error.
+func (c *call) giveAll(cells packed.Args) ([]packed.Any, error) {
+	values := make([]packed.Any, cells.Len())
+	var err error
+	for i := range values {
+		if err == nil {
+			err = c.give(cells.At(i), &values[i])
+		} else {
+			packed.Drop(c, cells.At(i), c.Delete)
+		}
+	}
+	if err != nil {
+		c.dropAll(values)
+		return nil, err
+	}
+	return values, nil
+}
+
+func (c *call) dropAll(values []packed.Any) {
+	for i := range values {
+		c.drop(&values[i])
+	}
+}
+
+// given is nil if all went well, and else what kernel calls an error of the host's.
+func (c *call) given(ok bool) error {
+	if ok {
+		return nil
+	}
+	c.keepError()
+	return kernel.ErrRaised
+}
+
+// outputOf returns the tensor that an output is: see Allocate.
+func outputOf(cell packed.Cell) *object {
+	return (*object)((*managed)(unsafe.Pointer(cell.Value.Tensor())).ManagerCtx)
+}

@@ -1,0 +1,83 @@
+package tvmffi
+
+import (
+	"sync"
+
+	"godlpack/dlpack"
+	"godlpack/kernel"
+	"godlpack/packed"
+)
+
+// bridge is what calls of this process go through, once Register has made it.
+type bridge struct {
+	ffi
+	functions []*kernel.Func // a handle is an index of these
+}
+
+// current is set before the first function is registered.
+var (
+	current    *bridge
+	connecting sync.Mutex
+)
+
+// connect makes current, unless an earlier call has.
+func connect() error {
+	connecting.Lock()
+	defer connecting.Unlock()
+	if current != nil {
+		return nil
+	}
+	l, err := open()
+	if err == nil {
+		err = l.watch()
+	}
+	if err != nil {
+		return err
+	}
+	current = &bridge{ffi: l, functions: kernel.Funcs()}
+	return nil
+}
+
+// Register makes the functions of this library (kernel.Funcs) global functions of tvm-ffi, each under prefix and its name,
+// and returns how many there are. Functions that have such names already are replaced: it may be called again, and with
+// another prefix.
+//
+// The RuntimeError says that libtvm_ffi is not in the process, or of a version that this package does not know; nothing is
+// registered then, and a later call looks again.
+func Register(prefix string) (int, error) {
+	if err := connect(); err != nil {
+		return 0, err
+	}
+	for i, f := range current.functions {
+		if err := current.register(prefix+f.Name, uintptr(i)); err != nil {
+			return i, err
+		}
+	}
+	return len(current.functions), nil
+}
+
+// register makes the function of that handle a global one.
+func (b *bridge) register(name string, handle uintptr) error {
+	f := b.newFunction(handle)
+	if f != nil {
+		defer b.release(f) // tvm-ffi keeps it
+	}
+	if f == nil || !b.setGlobal(name, f) {
+		return dlpack.Wrap(b.reason(), name)
+	}
+	return nil
+}
+
+// errorCell is the beginning of TVMFFIErrorCell, the body of an Error.
+type errorCell struct{ kind, message packed.ByteArray }
+
+// reason returns this thread's error as one of Go.
+func (b *bridge) reason() error {
+	e := b.takeError()
+	if e == nil {
+		return kernel.Errorf(kernel.RuntimeError, "tvm-ffi refused, and did not say why")
+	}
+	defer b.release(e)
+	cell := body[errorCell](e)
+	return kernel.Errorf(kernel.RuntimeError, "tvm-ffi: %s: %s", textOf(cell.kind), textOf(cell.message))
+}
