@@ -369,3 +369,14 @@ func BenchmarkCall(b *testing.B) {
 		}
 	}
 }
+
+func TestStreamIsTheCallers(t *testing.T) {
+	var got uintptr
+	_, err := newFake(t).invoke(func(c *kernel.Call) (err error) {
+		got, err = c.Ctx().Stream(dlpack.Device{Type: dlpack.CUDA, ID: 3})
+		return err
+	}, nil, nil)
+	if err != nil || got != 0x5003 {
+		t.Errorf("got %#x, %v", got, err)
+	}
+}

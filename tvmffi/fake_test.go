@@ -179,6 +179,8 @@ func (f *fake) newBlock(index packed.TypeIndex, data []byte, result *packed.Any)
 
 func (f *fake) typeKey(packed.TypeIndex) string { return "fake.Type" }
 
+func (f *fake) stream(d dlpack.Device) uintptr { return 0x5000 + uintptr(d.ID) }
+
 func (f *fake) allocates() bool { return f.offering }
 
 func (f *fake) allocate(prototype *dlpack.Tensor) *object {

@@ -20,6 +20,8 @@ type ffi interface {
 	newBytes(data []byte, result *packed.Any) bool
 	typeKey(packed.TypeIndex) string // "ffi.Map"
 
+	stream(dlpack.Device) uintptr // the current one of this thread
+
 	allocates() bool // whether the caller of this thread has memory to offer
 	allocate(prototype *dlpack.Tensor) *object
 	memory(prototype *dlpack.Tensor) (*dlpack.ManagedTensorVersioned, error) // C's

@@ -75,6 +75,14 @@ func (c *call) Poll() (asked bool, err error) {
 	return true, kernel.ErrRaised
 }
 
+// Stream returns the stream that tvm-ffi's caller works on: it takes torch's, among others.
+func (c *call) Stream(device dlpack.Device) (uintptr, error) {
+	if !c.here() {
+		return 0, kernel.Errorf(kernel.RuntimeError, "the caller's stream was asked for in another goroutine than the one that was called")
+	}
+	return c.stream(device), nil
+}
+
 // Invoke calls a function of the caller's.
 func (c *call) Invoke(callable unsafe.Pointer, args packed.Args, ret *packed.Ret) error {
 	values, err := c.giveAll(args)

@@ -16,7 +16,7 @@ type library struct {
 	anyViewToOwnedAny, objectDecRef, stringFromByteArray               uintptr
 	bytesFromByteArray, getTypeInfo, getAllocator, tensorAlloc         uintptr
 	tensorFromDLPack, errorCreate, errorSetRaised, errorMoveFromRaised uintptr
-	envCheckSignals, getVersion, alignedAlloc, free                    uintptr
+	envCheckSignals, getStream, getVersion, alignedAlloc, free         uintptr
 }
 
 // open finds libtvm_ffi in the process: among all symbols, as import tvm_ffi makes them, or by its name if it was loaded
@@ -54,7 +54,8 @@ func (l *library) symbols() map[string]*uintptr {
 		"TVMFFIEnvTensorAlloc": &l.tensorAlloc, "TVMFFITensorFromDLPackVersioned": &l.tensorFromDLPack,
 		"TVMFFIErrorCreate": &l.errorCreate, "TVMFFIErrorSetRaised": &l.errorSetRaised,
 		"TVMFFIErrorMoveFromRaised": &l.errorMoveFromRaised, "TVMFFIEnvCheckSignals": &l.envCheckSignals,
-		"TVMFFIGetVersion": &l.getVersion, "aligned_alloc": &l.alignedAlloc, "free": &l.free,
+		"TVMFFIEnvGetStream": &l.getStream,
+		"TVMFFIGetVersion":   &l.getVersion, "aligned_alloc": &l.alignedAlloc, "free": &l.free,
 	}
 }
 
@@ -70,6 +71,11 @@ func ok(function uintptr, args ...uintptr) bool {
 func (l *library) version() (v [3]uint32) {
 	ok(l.getVersion, uintptr(unsafe.Pointer(&v)))
 	return v
+}
+
+func (l *library) stream(d dlpack.Device) uintptr {
+	stream, _, _ := purego.SyscallN(l.getStream, uintptr(d.Type), uintptr(d.ID))
+	return stream
 }
 
 func (l *library) newFunction(handle uintptr) (f *object) {
