@@ -80,7 +80,7 @@ def run(cuda, library):  # noqa: F811
 
 
 def test_stream_of_the_caller(run):
-    """The first tensor on a device decides; for the time of the call, its library's stream is ours."""
+    """R60: the first tensor on a device decides; for the time of the call, its library's stream is ours."""
     run("""
 a, t = Array(gd.zeros(2, device="cuda")), gd.zeros(2, device="cuda")
 s, r = new_stream(), new_stream()
