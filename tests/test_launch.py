@@ -80,7 +80,7 @@ def run(cuda, library):  # noqa: F811
 
 
 def test_stream_of_the_caller(run):
-    """The first tensor on a device decides; for the time of the call, its library's stream is ours."""
+    """R60: the first tensor on a device decides; for the time of the call, its library's stream is ours."""
     run("""
 a, t = Array(gd.zeros(2, device="cuda")), gd.zeros(2, device="cuda")
 s, r = new_stream(), new_stream()
@@ -131,6 +131,12 @@ a = Array(gd.zeros(2, device="cuda"))
 for _ in range(2):
     raises(TypeError, "no stream", f.stream, a, a)
     raises(TypeError, "no stream", f.stream_of, gd.Device("cuda"), like=Array)
+table.current_stream = forge._slot(forge.CurrentStream, lambda *_: -1)
+raises(RuntimeError, "stream(): its caller's library does not know its stream of cuda:0", f.stream, a, a)
+table.current_stream = None
+s = new_stream()
+with cuda.stream(s):
+    assert f.stream(a, a) == s, "ours, where there is no other"
 far = gd.from_dlpack(forge.Forged(device=(2, 64)).capsule())
 raises(BufferError, "nop3(): no place for a stream of cuda:64", f.nop3, far, far, far)
 del a

@@ -105,12 +105,16 @@ static bool follows(const call *c, int32_t device) {
    for, and what producers and consumers are told meanwhile. The first framework on a device decides. False with an
    exception. */
 static bool follow(call *c, const DLPackExchangeAPI *api, int32_t device) {
-  void *stream = NULL;
   if (follows(c, device)) return true;
   uintptr_t *current = gd_current_stream(device, true);
   if (current == NULL) return PyErr_Format(PyExc_BufferError, "%U(): no place for a stream of cuda:%d", c->f->name, (int)device), false;
+  void *stream = (void *)*current; /* if the table cannot tell */
+  if (api->current_work_stream != NULL && api->current_work_stream(kDLCUDA, device, &stream) != 0) {
+    if (PyErr_Occurred() == NULL) PyErr_Format(PyExc_RuntimeError, "%U(): its caller's library does not know its stream of cuda:%d", c->f->name, (int)device);
+    return false;
+  }
   followed *f = reserve(c, sizeof *f);
-  if (f == NULL || api->current_work_stream(kDLCUDA, device, &stream) != 0) return false;
+  if (f == NULL) return false;
   *f = (followed){c->followed, device, current, *current};
   c->followed = f;
   *current = (uintptr_t)stream;
