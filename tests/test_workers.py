@@ -196,6 +196,23 @@ fork(inside, 1)
     )
 
 
+def test_nothing_of_our_own_is_imported_late(python, np):
+    """A child that is forked while another thread imports a module hangs when it imports it, too."""
+    python(
+        """
+import sys
+import numpy as np
+import godlpack as gd
+before = {name for name in sys.modules if name.startswith("godlpack")}
+for x in (np.ones(3), np.float32(1), gd.zeros(3)):
+    t = gd.from_dlpack(x) if isinstance(x, np.ndarray) else gd.asarray(x)
+    t.to(np.ndarray), t.astype("bfloat16").tolist(), str(t.device), repr(t), t.copy(), t.T
+late = {name for name in sys.modules if name.startswith("godlpack")} - before
+assert not late, late
+"""
+    )
+
+
 def test_forked_while_a_thread_opens(python, library):
     """The child has neither a loader that is not done nor a library whose Go never comes. Each round has a fresh process."""
     python(
