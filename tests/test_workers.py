@@ -150,6 +150,7 @@ def test_busy_parent(run):
         """
 import threading
 stop, big = False, gd.full(1 << 16, 1.5)
+task(1)  # imports ml_dtypes, if it is there: no child survives a fork in the middle of that
 def busy():
     while not stop:
         s.words("some words " * 500)
