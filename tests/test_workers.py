@@ -150,6 +150,7 @@ def test_busy_parent(run):
         """
 import threading
 stop, big = False, gd.full(1 << 16, 1.5)
+task(1)  # imports ml_dtypes, if it is there: no child survives a fork in the middle of that
 def busy():
     while not stop:
         s.words("some words " * 500)
@@ -192,6 +193,23 @@ fork(inside, 2)
 assert not is_mapped()
 assert task(3) == 48 and is_mapped()
 fork(inside, 1)
+"""
+    )
+
+
+def test_nothing_of_our_own_is_imported_late(python, np):
+    """A child that is forked while another thread imports a module hangs when it imports it, too."""
+    python(
+        """
+import sys
+import numpy as np
+import godlpack as gd
+before = {name for name in sys.modules if name.startswith("godlpack")}
+for x in (np.ones(3), np.float32(1), gd.zeros(3)):
+    t = gd.from_dlpack(x) if isinstance(x, np.ndarray) else gd.asarray(x)
+    t.to(np.ndarray), t.astype("bfloat16").tolist(), str(t.device), repr(t), t.copy(), t.T
+late = {name for name in sys.modules if name.startswith("godlpack")} - before
+assert not late, late
 """
     )
 

@@ -10,6 +10,7 @@
 Importing godlpack imports no framework.
 """
 
+from . import _numpy as _numpy
 from ._core import (
     Device,
     DType,

@@ -1,14 +1,22 @@
-"""Arrays of every layout, with which the lane for NumPy proves itself before it is used."""
+"""Arrays of every layout, with which the lane for NumPy proves itself before it is used.
 
-from typing import Any
+Imported along with godlpack, before there is a NumPy, and not when it is needed: a child that is forked while another
+thread imports a module can never import that module.
+"""
 
-import numpy as np
+from __future__ import annotations
 
-from ._core import Tensor
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ._core import Tensor
 
 
 def samples() -> list[Any]:
     """C order, negative and gapped strides, Fortran order, 0-d, empty, broadcast, read-only, misaligned; every dtype."""
+    import numpy as np
+
     base = np.arange(24, dtype=np.int16).reshape(2, 3, 4)
     frozen = np.ones(5, np.complex64)
     frozen.flags.writeable = False
@@ -28,6 +36,8 @@ def samples() -> list[Any]:
 
 def agree(x: Any, tensor: Tensor, made: Any) -> bool:
     """Whether the tensor taken from x, and the array made of it, are what NumPy says of x itself."""
+    import numpy as np
+
     said, again = x.__array_interface__, made.__array_interface__
     same_memory = x.size == 0 or said["data"] == again["data"]
     strides = tuple(step * x.itemsize for step in tensor.strides)
