@@ -311,6 +311,9 @@ def test_registering_again(registered):
     registered.register_tvm("other.")
     registered.register_tvm("other.")
     assert tvm_ffi.get_global_func("other.inverted")(1) == 254
+    assert registered.__all__[0] == "register_tvm"  # which must not have the handle NULL
+    assert tvm_ffi.get_global_func("other.register_tvm")("another.") == len(registered.__all__)
+    assert tvm_ffi.get_global_func("another.inverted")(1) == 254
 
 
 def test_absent(python, library):
