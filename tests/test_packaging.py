@@ -64,7 +64,7 @@ def test_wheel_holds_what_python_needs():
 def test_wheel_holds_what_authors_need():
     files = {str(file) for file in DISTRIBUTION.files if str(file).startswith("godlpack/go/")}
     packages = {file.split("/")[2] for file in files}
-    assert packages >= {"go.mod", "go.sum", "cuda", "dlpack", "tensor", "packed", "kernel", "library"}
+    assert packages >= {"go.mod", "go.sum", "cuda", "dlpack", "tensor", "packed", "kernel", "library", "tvmffi"}
     assert not [file for file in files if file.endswith("_test.go") or "testdata" in file]
     assert os.access(CORE.parent / "bin" / "godlpack", os.X_OK)
 

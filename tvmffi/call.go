@@ -13,7 +13,7 @@ import (
 // call calls the function of that handle in that thread (gd_tvm_call): 0, or -1 with the thread's error set.
 func (b *bridge) call(handle, thread uintptr, args []packed.Any, result *packed.Any) int32 {
 	c := calls.Get().(*call)
-	c.bridge, c.fn, c.thread, c.args = b, b.functions[handle], thread, args
+	c.bridge, c.fn, c.thread, c.args = b, b.functions[handle-1], thread, args
 	err := c.run(result)
 	if err != nil {
 		c.raise(err)

@@ -29,7 +29,7 @@ func (f *fake) invoke(do func(*kernel.Call) error, params, results []kernel.Para
 	}
 	b := &bridge{ffi: f, functions: []*kernel.Func{nil, fn}}
 	var result packed.Any
-	switch rc := b.call(1, thread(), args, &result); {
+	switch rc := b.call(2, thread(), args, &result); {
 	case rc == 0:
 		return result, nil
 	case rc != -1 || f.raised == nil || result != packed.Any{}:
@@ -293,7 +293,7 @@ func TestCallbackFails(t *testing.T) {
 		return <-failed
 	}
 	b := &bridge{ffi: f, functions: []*kernel.Func{prepared(t, elsewhere, params)}}
-	if b.call(0, thread()+1, []packed.Any{function}, &packed.Any{}) != -1 {
+	if b.call(1, thread()+1, []packed.Any{function}, &packed.Any{}) != -1 {
 		t.Error("called in another thread")
 	}
 	if message := textOf(body[errorCell](f.raised).message); !strings.Contains(message, "another goroutine") {
@@ -364,7 +364,7 @@ func BenchmarkCall(b *testing.B) {
 	args, result := []packed.Any{{Index: packed.AnyInt, Value: 41}}, packed.Any{}
 	b.ReportAllocs()
 	for b.Loop() {
-		if bridge.call(0, 0, args, &result) != 0 || result.Value != 42 {
+		if bridge.call(1, 0, args, &result) != 0 || result.Value != 42 {
 			b.Fatal(result)
 		}
 	}

@@ -119,6 +119,9 @@ func (f *fake) fails(name string) bool {
 }
 
 func (f *fake) newFunction(handle uintptr) *object {
+	if handle == 0 {
+		f.t.Error("a function got no handle")
+	}
 	return add(f, packed.AnyFunction, handle, &box{})
 }
 

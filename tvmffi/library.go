@@ -123,8 +123,8 @@ func arrayOf(data *byte, n int) *packed.ByteArray {
 
 // typeInfo is the beginning of TVMFFITypeInfo.
 type typeInfo struct {
-	index, depth int32
-	key          packed.ByteArray
+	_   [2]int32 // index and depth
+	key packed.ByteArray
 }
 
 func (l *library) typeKey(index packed.TypeIndex) string {

@@ -34,10 +34,10 @@ type shape struct {
 
 // sequence is TVMFFISeqCell, the body of an Array and a List.
 type sequence struct {
-	data     *packed.Any
-	size     int64
-	capacity int64
-	deleter  uintptr
+	data *packed.Any
+	size int64
+	_    int64   // its capacity
+	_    uintptr // the deleter of data
 }
 
 var (

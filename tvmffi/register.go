@@ -11,7 +11,7 @@ import (
 // bridge is what calls of this process go through, once Register has made it.
 type bridge struct {
 	ffi
-	functions []*kernel.Func // a handle is an index of these
+	functions []*kernel.Func // handle 1 is the first: of a function with handle 0 tvm-ffi passes its own address
 }
 
 // current is set before the first function is registered.
@@ -49,7 +49,7 @@ func Register(prefix string) (int, error) {
 		return 0, err
 	}
 	for i, f := range current.functions {
-		if err := current.register(prefix+f.Name, uintptr(i)); err != nil {
+		if err := current.register(prefix+f.Name, uintptr(i+1)); err != nil {
 			return i, err
 		}
 	}

@@ -17,7 +17,7 @@ const (
 )
 
 // mayHoldC are the folders of the product that may hold C; tests and benchmarks may compile what they like.
-var mayHoldC = []string{"internal/cpython", "library"}
+var mayHoldC = []string{"internal/cpython", "library", "tvmffi"}
 
 // declares are the headers that say what others have laid down, Python and DLPack, or what others rely on: an ABI has as
 // many lines as it has, and none of them does anything.

@@ -10,7 +10,7 @@ import (
 )
 
 // borders are the packages whose functions say who holds the GIL, who owns what and which threads may call.
-var borders = []string{"internal/cpython", "library", "pyext/core"}
+var borders = []string{"internal/cpython", "library", "pyext/core", "tvmffi"}
 
 // borderLines end the comment of a function at a border, in this order; each may run over several lines.
 var borderLines = []string{"GIL:", "Owns:", "Threads:"}

@@ -14,6 +14,7 @@ var mayImport = map[string][]string{
 	"cuda":             {"dlpack", "tensor"},
 	"kernel":           {"dlpack", "tensor", "packed"},
 	"library":          {"dlpack", "tensor", "packed", "kernel"},
+	"tvmffi":           {"dlpack", "packed", "kernel"},
 	"internal/cpython": {"dlpack"},
 	"memory":           {"dlpack", "tensor", "builtin", "cuda", "internal/cpython"},
 	"capsule":          {"dlpack", "tensor", "cuda", "internal/cpython", "memory"},
@@ -27,11 +28,12 @@ var mayImport = map[string][]string{
 
 // mayImportModule are the other modules: every author inherits them, so there is one.
 var mayImportModule = map[string][]string{
-	"cuda": {"github.com/ebitengine/purego"},
+	"cuda":   {"github.com/ebitengine/purego"},
+	"tvmffi": {"github.com/ebitengine/purego"},
 }
 
 // mayUseC are the packages that may import "C". In pyext/core it is bare: no C text, only flags for the linker.
-var mayUseC = []string{"internal/cpython", "library", "pyext/core"}
+var mayUseC = []string{"internal/cpython", "library", "pyext/core", "tvmffi"}
 
 func TestImports(t *testing.T) {
 	for _, file := range goFiles(t) {
