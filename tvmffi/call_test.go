@@ -185,7 +185,7 @@ func TestFailures(t *testing.T) {
 	}{{"own", false}, {"newText", false}, {"allocate", true}, {"newTensor", false}, {"callFunction", false}} {
 		t.Run(c.failing, func(t *testing.T) {
 			f := newFake(t)
-			x := f.tensor(1, 2)
+			x := f.tensor(1, 2, 3)
 			f.failing, f.offering = c.failing, c.offering
 			_, err := f.invoke(func(c *kernel.Call) error {
 				kernel.ReturnMut(c, kernel.Zeros[float32](c.Ctx(), 3))
