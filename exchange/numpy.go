@@ -1,8 +1,6 @@
 package exchange
 
 import (
-	"strings"
-
 	"godlpack/capsule"
 	"godlpack/dlpack"
 	"godlpack/internal/cpython"
@@ -168,8 +166,10 @@ func NumPyDType(d dlpack.DType, padded bool) (cpython.Object, error) {
 	}
 	defer name.Release()
 	class := name.Retain()
-	if module, err := cpython.Import("ml_dtypes"); err != nil {
-		cpython.ClearError() // not installed: numpy's own dtypes remain
+	if !isMLDTypes(d) {
+		// Nothing is imported that is not needed: a child that another thread forks meanwhile could never import it.
+	} else if module, err := cpython.Import("ml_dtypes"); err != nil {
+		cpython.ClearError() // not installed
 	} else {
 		if found := module.Find(d.String()); found.Exists() {
 			class.Release()
@@ -186,8 +186,13 @@ func NumPyDType(d dlpack.DType, padded bool) (cpython.Object, error) {
 	return dtype, nil
 }
 
+// isMLDTypes reports whether a dtype is one that numpy gets from ml_dtypes.
+func isMLDTypes(d dlpack.DType) bool {
+	return d.Lanes == 1 && (d.SubByte() || d.Code == dlpack.CodeBfloat || d.Code >= dlpack.CodeFloat8E3M4)
+}
+
 func installHint(d dlpack.DType) string {
-	if name := d.String(); d.Lanes == 1 && (strings.HasPrefix(name, "bfloat") || strings.Contains(name, "float8") || strings.Contains(name, "float6") || strings.Contains(name, "float4")) {
+	if isMLDTypes(d) && d.Code != dlpack.CodeInt && d.Code != dlpack.CodeUInt {
 		return " (the package ml_dtypes adds such types)"
 	}
 	return ""

@@ -97,3 +97,22 @@ for _ in range(200):
     gd.zeros(10).tolist()
 """
     )
+
+
+def test_exchange_imports_nothing(python):
+    """ml_dtypes only where a dtype of its own is made: imports take time, and a fork meanwhile would spoil them."""
+    pytest.importorskip("ml_dtypes")
+    said = python("""
+import sys
+import numpy as np
+import godlpack as gd
+
+before = set(sys.modules)
+t = gd.from_dlpack(np.zeros((2, 3), "float16"))
+t.to(np.ndarray)
+gd.asarray(np.arange(3)).astype("int8").to(np.ndarray)
+print(sorted(set(sys.modules) - before))
+gd.zeros(3, "bfloat16").to(np.ndarray)
+print("ml_dtypes" in sys.modules)
+""")
+    assert said.split("\n")[:2] == ["[]", "True"], said
