@@ -373,7 +373,7 @@ def test_dtypes_choose_the_instance(forms, np):
     assert forms.sum(np.ones(3, np.int64)) == 0.0
     for index in (np.int32, np.int64):
         x = np.ones((2, 3), np.float32)
-        assert forms.take(x, np.zeros(1, index)) is x
+        assert forms.take(x, np.zeros(len(x), index)) is x
     with pytest.raises(TypeError, match=r"argument 'x': want float32\|bfloat16\|float32x4"):
         forms.take(np.zeros(3), np.zeros(1, np.int32))
 
