@@ -10,7 +10,9 @@ import (
 
 // elsewhere are the files of tests that ask the sources, the documentation or the wheel, or how the installed module fares
 // in processes of its own: not what is linked in here.
-var elsewhere = []string{"abi", "bench", "cuda", "docs", "fork", "gpu", "packaging", "readme", "runtime", "signals", "stubs"}
+var elsewhere = []string{
+	"abi", "bench", "cuda", "docs", "examples", "fork", "gpu", "guide", "launch", "packaging", "readme", "runtime", "signals", "stubs", "tool", "workers",
+}
 
 // pytest runs one file of tests. Output is captured in Python only, so that the race detector's reports get through.
 // The fault handler would take Go's signals.
