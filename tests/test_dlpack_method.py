@@ -422,3 +422,16 @@ def test_dlpack_device(device):
     assert [type(n) for n in t.__dlpack_device__()] == [int, int]
     with pytest.raises(TypeError):
         t.__dlpack_device__(1)
+
+
+def test_methods_without_their_object():
+    """Python 3.12 calls a method that has lost its object with -1 arguments, from the second time on."""
+    t = gd.zeros(3)
+    for _ in range(20):
+        for method in (type(t).__dlpack__, type(t).copy, type(t).to, type(t).reshape):
+            with pytest.raises(TypeError, match="unbound method"):
+                method()
+        with pytest.raises(TypeError, match="unbound method"):
+            type(t).__dlpack__()
+        with pytest.raises(TypeError, match="unbound method"):
+            type(t).copy()
