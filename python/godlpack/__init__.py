@@ -25,12 +25,12 @@ from ._core import (
     zeros,
 )
 from ._device import DeviceType
-from ._library import load_module
 
 TYPE_CHECKING = False  # as type checkers understand it: importing typing would cost more than all the rest
 if TYPE_CHECKING:
     from . import cuda
     from ._inline import load, load_inline
+    from ._library import load_module
     from ._tool import BuildError
     from ._torch import torch_op
 
@@ -57,12 +57,18 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    """What not everybody needs comes along when it is first asked for: cuda, what builds Go sources, and torch_op."""
+    """What not everybody needs comes along when it is first asked for: it would take longer to import than all the rest."""
     import importlib
 
     if name == "cuda":
         return importlib.import_module(".cuda", __name__)
-    module = {"BuildError": "._inline", "load": "._inline", "load_inline": "._inline", "torch_op": "._torch"}.get(name)
+    module = {
+        "BuildError": "._inline",
+        "load": "._inline",
+        "load_inline": "._inline",
+        "load_module": "._library",
+        "torch_op": "._torch",
+    }.get(name)
     if module is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     globals()[name] = getattr(importlib.import_module(module, __name__), name)
