@@ -64,7 +64,7 @@ static void tell(char **at, char *end, TVMValue v, int code, uint64_t flags) {
 }
 
 static int told(TVMValue *args, int *codes, int n, TVMValue *ret, int *ret_code, GDContext *c) {
-  static char buffer[1 << 20];
+  static _Thread_local char buffer[1 << 20];
   char *at = buffer;
   GDList all = {n, args, codes, (uint64_t *)c->flags};
   tell_list(&at, buffer + sizeof buffer, &all);
