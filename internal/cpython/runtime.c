@@ -169,7 +169,7 @@ bool gd_may_enter(void) {
    Owns: the result is the caller's; NULL with an exception set on failure.
    Threads: any with the GIL. */
 PyObject *gd_enter(int op, PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
-  if (nargs < 0) { /* so Python 3.12 says, at the second try, that a method was called without its object */
+  if (nargs < 0) { /* what CPython's specialized call makes of a method called without its object */
     PyErr_SetString(PyExc_TypeError, "unbound method needs an argument");
     return NULL;
   }
