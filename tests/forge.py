@@ -11,15 +11,26 @@ from ctypes import (
     c_int,
     c_int32,
     c_int64,
-    c_uint8,
-    c_uint16,
-    c_uint32,
     c_uint64,
     c_void_p,
 )
 
-MAIN_NAME, OLD_NAME = "__dlpack_c_exchange_api__", "__c_dlpack_exchange_api__"  # of DLPack 1.3 and 1.2 (R50)
-READ_ONLY, IS_COPIED, PADDED = 1, 2, 4
+from godlpack.testing import records
+from godlpack.testing.records import (
+    CurrentStream,
+    Deleter,
+    Device,
+    DType,
+    ManagedFromPy,
+    ManagedToPy,
+    SetError,
+    Table,
+    Version,
+    compact,
+)
+
+MAIN_NAME, OLD_NAME = records.TABLE_NAME, records.OLD_TABLE_NAME  # of DLPack 1.3 and 1.2 (R50)
+READ_ONLY, IS_COPIED, PADDED = records.READ_ONLY, records.IS_COPIED, 4
 FLOAT32 = (2, 32, 1)
 OWN = object()  # as data: memory of the forgery's own; as strides: compact ones
 
@@ -32,18 +43,6 @@ def keep(x):
 
 
 # ---- records ----
-
-
-class Version(ctypes.Structure):
-    _fields_ = (("major", c_uint32), ("minor", c_uint32))
-
-
-class Device(ctypes.Structure):
-    _fields_ = (("type", c_int32), ("id", c_int32))
-
-
-class DType(ctypes.Structure):
-    _fields_ = (("code", c_uint8), ("bits", c_uint8), ("lanes", c_uint16))
 
 
 class Record(ctypes.Structure):
@@ -89,8 +88,6 @@ class Versioned(ctypes.Structure):
         ("dl_tensor", Record),
     )
 
-
-Deleter = CFUNCTYPE(None, c_void_p)  # called through ctypes, it lets go of the GIL
 
 # ---- capsules ----
 
@@ -207,14 +204,6 @@ class Forged:
         return capsule_new(self.address, NAMES[name], ctypes.cast(_destroy, c_void_p))
 
 
-def compact(shape):
-    strides, step = [], 1
-    for extent in reversed(shape):
-        strides.insert(0, step)
-        step = max(-(2**63), min(step * extent, 2**63 - 1))
-    return strides
-
-
 class Producer:
     """An object of the array API that answers with a forged tensor, and notes what it was asked."""
 
@@ -231,27 +220,8 @@ class Producer:
 
 # ---- exchange tables ----
 
-SetError = CFUNCTYPE(None, c_void_p, c_char_p, c_char_p)
 Allocator = CFUNCTYPE(c_int, POINTER(Record), POINTER(c_void_p), c_void_p, SetError)  # lets go of the GIL
-ManagedFromPy = ctypes.PYFUNCTYPE(c_int, ctypes.py_object, POINTER(c_void_p))
-ManagedToPy = ctypes.PYFUNCTYPE(c_int, c_void_p, POINTER(c_void_p))
 RecordFromPy = ctypes.PYFUNCTYPE(c_int, ctypes.py_object, POINTER(Record))
-CurrentStream = ctypes.PYFUNCTYPE(c_int, c_int32, c_int32, POINTER(c_void_p))
-
-
-class Table(ctypes.Structure):
-    """DLPackExchangeAPI."""
-
-    _fields_ = (
-        ("version", Version),
-        ("prev", c_void_p),
-        ("allocator", c_void_p),
-        ("managed_from_py", c_void_p),
-        ("managed_to_py", c_void_p),
-        ("record_from_py", c_void_p),
-        ("current_stream", c_void_p),
-    )
-
 
 # These fail as a table's slot fails: -1 and an exception. In Python one cannot return with one set.
 RAISES_SYSTEM_ERROR = ctypes.cast(_api.PyList_Append, c_void_p).value  # of an object that is no list

@@ -279,15 +279,16 @@ def program(tmp_path, text):
     """A script that workers started by 'spawn' can import."""
     file = tmp_path / "program.py"
     file.write_text(text)
-    return f"import runpy; runpy.run_path({str(file)!r}, run_name='__main__')"
+    return (
+        f"import runpy, sys; sys.path.insert(0, {str(tmp_path)!r}); runpy.run_path({str(file)!r}, run_name='__main__')"
+    )
 
 
 @pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
 class TestWorkers:
     def test_multiprocessing(self, python, tmp_path, method):
         python(
-            f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n"
-            + program(
+            program(
                 tmp_path,
                 f"""
 import multiprocessing, warnings
@@ -315,8 +316,7 @@ if __name__ == "__main__":
         """Two epochs; workers have torch's own handlers for SIGSEGV and SIGBUS. Those not forked import torch again."""
         workers = 2 if method == "fork" else 1
         python(
-            f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n"
-            + program(
+            program(
                 tmp_path,
                 f"""
 import warnings

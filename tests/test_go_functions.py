@@ -6,10 +6,10 @@ import pickle
 import shutil
 import subprocess
 import sys
-import threading
 from pathlib import Path
 
 import pytest
+from together import together
 
 import godlpack as gd
 
@@ -220,21 +220,10 @@ print(s.divmod(17))
 
 
 def test_threads(s, torch):
-    failed = []
-
     def work(i):
-        try:
-            for _ in range(50):
-                assert values(s.tail(torch.full((3,), float(i)))) == [i, i]
-        except BaseException as error:
-            failed.append(error)
+        assert values(s.tail(torch.full((3,), float(i)))) == [i, i]
 
-    threads = [threading.Thread(target=work, args=[i]) for i in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert not failed
+    together(work, threads=4, rounds=50)
 
 
 def test_forked_children(python, library):

@@ -3,6 +3,7 @@
 import os
 
 import pytest
+from together import together
 
 import godlpack as gd
 
@@ -151,18 +152,11 @@ def test_exchange_within_a_graph(gpu):
 
 
 def test_many_threads_let_go(gpu):
-    import threading
+    def work(_):
+        x = gpu.from_dlpack(gd.zeros(1000, device="cuda"))
+        assert x.sum().item() == 0
 
-    def work():
-        for _ in range(50):
-            x = gpu.from_dlpack(gd.zeros(1000, device="cuda"))
-            assert x.sum().item() == 0
-
-    threads = [threading.Thread(target=work) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    together(work, threads=4, rounds=50)
 
 
 def test_cupy_both_ways(gpu, cupy):

@@ -1,14 +1,12 @@
 """Many threads at once. The scoreboard of each test says whether anything was lost or given back twice."""
 
 import sys
-import threading
 
 import pytest
 from forge import Forged, delete, forged_table, publish, take
+from together import ROUNDS, THREADS, together
 
 import godlpack as gd
-
-THREADS, ROUNDS = 8, 200
 
 
 @pytest.fixture(autouse=True)
@@ -17,27 +15,6 @@ def switch_often():
     sys.setswitchinterval(1e-5)
     yield
     sys.setswitchinterval(before)
-
-
-def together(work, rounds=ROUNDS):
-    """Runs work(number) in threads that start at once, and passes the first error on."""
-    errors, start = [], threading.Barrier(THREADS)
-
-    def run(number):
-        start.wait()
-        try:
-            for _ in range(rounds):
-                work(number)
-        except BaseException as error:
-            errors.append(error)
-
-    threads = [threading.Thread(target=run, args=(number,)) for number in range(THREADS)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    if errors:
-        raise errors[0]
 
 
 def test_same_tensor():

@@ -67,8 +67,7 @@ BEFORE = {"not used before": "", "used before": "assert task(3) == 48"}
 def test_pools(python, library, tmp_path, method, before):
     """Workers that live long, and such that are replaced by new ones all the time."""
     python(
-        f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n"
-        + program(
+        program(
             tmp_path,
             LOAD.format(library=str(library))
             + f"""
@@ -96,8 +95,7 @@ if __name__ == "__main__":
 def test_data_loader(python, torch, library, tmp_path, method):
     """Samples are made by Go functions, in torch's memory. Workers that are not forked import torch again."""
     python(
-        f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n"
-        + program(
+        program(
             tmp_path,
             LOAD.format(library=str(library))
             + f"""
