@@ -160,22 +160,12 @@ func NumPyDType(d dlpack.DType, padded bool) (cpython.Object, error) {
 	if d == dlpack.Float128 { // numpy's is the C compiler's long double
 		return cpython.Object{}, dlpack.Errorf(dlpack.KindBuffer, "numpy has no IEEE float128")
 	}
-	name, err := cpython.Text(d.String())
-	if err != nil {
-		return name, err
+	class, err := mlDType(d), error(nil)
+	if !class.Exists() {
+		class, err = cpython.Text(d.String())
 	}
-	defer name.Release()
-	class := name.Retain()
-	if !isMLDTypes(d) {
-		// Nothing is imported that is not needed: a child that another thread forks meanwhile could never import it.
-	} else if module, err := cpython.Import("ml_dtypes"); err != nil {
-		cpython.ClearError() // not installed
-	} else {
-		if found := module.Find(d.String()); found.Exists() {
-			class.Release()
-			class = found
-		}
-		module.Release()
+	if err != nil {
+		return class, err
 	}
 	defer class.Release()
 	dtype, err := cpython.Imported("numpy").CallIn("dtype", class)
@@ -184,6 +174,21 @@ func NumPyDType(d dlpack.DType, padded bool) (cpython.Object, error) {
 		return dtype, dlpack.Errorf(dlpack.KindBuffer, "numpy has no dtype %s%s", d, installHint(d))
 	}
 	return dtype, nil
+}
+
+// mlDType returns the scalar class of ml_dtypes for a dtype, the zero Object if there is none. It is imported for its own
+// dtypes alone: a child that is forked while another thread imports a module could never import it.
+func mlDType(d dlpack.DType) cpython.Object {
+	if !isMLDTypes(d) {
+		return cpython.Object{}
+	}
+	module, err := cpython.Import("ml_dtypes")
+	if err != nil {
+		cpython.ClearError() // not installed
+		return cpython.Object{}
+	}
+	defer module.Release()
+	return module.Find(d.String())
 }
 
 // isMLDTypes reports whether a dtype is one that numpy gets from ml_dtypes.

@@ -29,7 +29,7 @@ func ReturnDeviceMut[T tensor.Element](c *Call, v tensor.DeviceMut[T]) { c.retur
 
 func (c *Call) returnTensor(r tensor.Record) {
 	if t := r.Tensor(); !c.declared(&t) {
-		c.give(packed.Cell{}, c.undeclared(r.Tensor()))
+		c.give(packed.Cell{}, c.undeclared(t))
 		return
 	}
 	c.give(c.tensorCell(&r))
@@ -42,8 +42,11 @@ func (c *Call) declared(t *dlpack.Tensor) bool {
 		return true // there is an error for that
 	}
 	s := &c.fn.plan.results[i]
-	if s.Kind != KindTensor || len(s.DTypes) > 0 && !slices.Contains(s.DTypes, t.DType) {
-		return s.Kind != KindTensor
+	if s.Kind != KindTensor {
+		return true
+	}
+	if len(s.DTypes) > 0 && !slices.Contains(s.DTypes, t.DType) {
+		return false
 	}
 	return c.shapeFits(s, t.Dims(), 0) // which argument binds a name is for errors of arguments: those are over
 }

@@ -26,6 +26,11 @@ func Copy(t cpython.Tensor, to dlpack.Device) (cpython.Object, error) {
 		defer o.Release() // memory on a device waits for what is queued on it
 		t, _ = cpython.TensorOf(o)
 	}
+	return copyBy(road, t, to)
+}
+
+// copyBy copies t into a new tensor on a device, by a road that leads there.
+func copyBy(road func(to, from cpython.Tensor) error, t cpython.Tensor, to dlpack.Device) (cpython.Object, error) {
 	o, err := New(t.Record().DType, t.Record().Dims(), t.Padded(), to)
 	if err != nil {
 		return o, err
@@ -90,20 +95,10 @@ func contiguous(t cpython.Tensor) (cpython.Object, error) {
 	if dlpack.IsContiguous(rec.Dims(), rec.Steps(), 'C') {
 		return t.Object().Retain(), nil
 	}
-	road := Assign
 	if rec.Device.Type == dlpack.CUDA {
-		road = gather
+		return copyBy(gather, t, rec.Device)
 	}
-	o, err := New(rec.DType, rec.Dims(), t.Padded(), rec.Device)
-	if err != nil {
-		return o, err
-	}
-	made, _ := cpython.TensorOf(o)
-	if err := road(made, t); err != nil {
-		o.Release()
-		return cpython.Object{}, err
-	}
-	return o, nil
+	return copyBy(Assign, t, rec.Device)
 }
 
 // gather copies elements, wherever they lie, to places on the same device, as a rule to such that lie together.

@@ -36,9 +36,5 @@ func asType(t cpython.Tensor, d dlpack.DType) (cpython.Object, error) {
 		return o, err
 	}
 	to, _ := cpython.TensorOf(o)
-	if err := memory.Convert(to, t); err != nil {
-		o.Release()
-		return cpython.Object{}, dlpack.Wrap(err, "astype()")
-	}
-	return o, nil
+	return orRelease(o, dlpack.Wrap(memory.Convert(to, t), "astype()"))
 }
