@@ -69,11 +69,11 @@ func Fill(caller Caller, dst, value Place) error { return run(filling, caller, d
 
 // run calls a kernel in the packed convention.
 func run(f *kernel.Func, caller Caller, dst, src Place) error {
-	args := packed.Args{
-		Values: []packed.Value{packed.Tensor(dst.record).Value, packed.Tensor(src.record).Value},
-		Codes:  []packed.Code{packed.CodeTensor, packed.CodeTensor},
-		Flags:  []dlpack.Flags{dst.flags | packed.Checked, src.flags | packed.Checked},
-	}
+	args := packed.Slices(
+		[]packed.Value{packed.Tensor(dst.record).Value, packed.Tensor(src.record).Value},
+		[]packed.Code{packed.CodeTensor, packed.CodeTensor},
+		[]dlpack.Flags{dst.flags | packed.Checked, src.flags | packed.Checked},
+	)
 	var value packed.Value
 	var code packed.Code
 	return f.Call(args, &packed.Ret{Value: &value, Code: &code}, host{poll: caller})

@@ -49,7 +49,7 @@ func DeviceMut[T tensor.Element](c *Call, i int) (v tensor.DeviceMut[T]) {
 // what was declared Mutable may be written; what was declared Untyped may be unaligned, or packed below a byte.
 func (c *Call) Tensor(i int) (*dlpack.Tensor, dlpack.Flags) {
 	t := c.tensor(i)
-	if t == nil || c.conversion(position{i, -1}) != nil || i >= len(c.args.Values) {
+	if t == nil || c.conversion(position{i, -1}) != nil || i >= c.args.Len() {
 		return t, 0
 	}
 	return t, c.args.FlagsAt(i) &^ packed.Checked
@@ -66,8 +66,8 @@ func (c *Call) typed(i int, as dlpack.DType) *dlpack.Tensor {
 
 // readable is typed for memory that the host will read.
 func (c *Call) readable(i int, as dlpack.DType) *dlpack.Tensor {
-	if i < len(c.args.Values) && c.args.Codes[i] == packed.CodeTensor && c.converted == nil {
-		if t := c.args.Values[i].Tensor(); t.DType == as && c.fn.plan.params[i].host {
+	if i < c.args.Len() && c.args.Code(i) == packed.CodeTensor && c.converted == nil {
+		if t := c.args.Value(i).Tensor(); t.DType == as && c.fn.plan.params[i].host {
 			return t // nearly always
 		}
 	}
@@ -244,7 +244,7 @@ func (c *Call) TypeOf(i int) dlpack.DType {
 
 // cell returns argument i, or its default.
 func (c *Call) cell(i int) packed.Cell {
-	if i < len(c.args.Values) && c.args.Codes[i] != packed.CodeDefault {
+	if i < c.args.Len() && c.args.Code(i) != packed.CodeDefault {
 		return c.args.At(i)
 	}
 	return c.fn.plan.params[i].Default.cell

@@ -44,6 +44,7 @@ type Call struct {
 	converted []conversion
 
 	asked prototype
+	fresh []Ctx // for calls to come
 
 	results []packed.Cell // so far; they own what they refer to
 	room    [2]packed.Cell

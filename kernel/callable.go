@@ -34,27 +34,26 @@ func (f Callable) Call(args ...any) (any, error) {
 	if f.ctx.over() {
 		return nil, errEnded
 	}
-	packedArgs := packed.Args{}
+	values, codes := make([]packed.Value, 0, len(args)), make([]packed.Code, 0, len(args))
 	for _, arg := range args {
 		cell, err := f.call.cellOf(arg)
 		if err != nil {
-			f.drop(packedArgs)
+			f.drop(packed.Slices(values, codes, nil))
 			return nil, err
 		}
-		packedArgs.Values = append(packedArgs.Values, cell.Value)
-		packedArgs.Codes = append(packedArgs.Codes, cell.Code)
+		values, codes = append(values, cell.Value), append(codes, cell.Code)
 	}
 	var value packed.Value
 	code := packed.CodeNull
 	ret := packed.Ret{Value: &value, Code: &code}
-	if err := f.ctx.host.Invoke(f.function, packedArgs, &ret); err != nil {
+	if err := f.ctx.host.Invoke(f.function, packed.Slices(values, codes, nil), &ret); err != nil {
 		return nil, err
 	}
 	return valueOf(f.call, ret.Get())
 }
 
 func (f Callable) drop(args packed.Args) {
-	for i := range args.Values {
+	for i := range args.Len() {
 		packed.Drop(f.ctx.host, args.At(i), f.ctx.host.Delete)
 	}
 }

@@ -13,7 +13,7 @@ type refusal = Error
 // check holds all arguments against the declaration, and binds type variables and the names of extents.
 func (c *Call) check() error {
 	p := c.fn.plan
-	n := len(c.args.Values)
+	n := c.args.Len()
 	if n > len(p.params) {
 		return c.countError()
 	}
@@ -40,7 +40,7 @@ func (c *Call) check() error {
 // checkArgument holds argument i against its slot.
 func (c *Call) checkArgument(i int) error {
 	s := &c.fn.plan.params[i]
-	if i >= len(c.args.Values) || c.args.Codes[i] == packed.CodeDefault {
+	if i >= c.args.Len() || c.args.Code(i) == packed.CodeDefault {
 		if s.Default == nil {
 			return c.missing(i)
 		}
@@ -58,7 +58,7 @@ func (c *Call) countError() error {
 	if want != 1 {
 		text += "s"
 	}
-	return &Error{Kind: TypeError, Msg: text + ", got " + strconv.Itoa(len(c.args.Values))}
+	return &Error{Kind: TypeError, Msg: text + ", got " + strconv.Itoa(c.args.Len())}
 }
 
 func (c *Call) missing(i int) error {

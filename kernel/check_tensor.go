@@ -21,10 +21,10 @@ type operand struct {
 // plainly reports whether argument i is a tensor as nearly all are, and fits: on cpu, checked by the host, of one of the
 // types that the slot names. It says no where checkTensor must look; what it has bound by then, checkTensor binds alike.
 func (c *Call) plainly(s *slot, i int) bool {
-	if !s.plain || c.args.Codes[i] != packed.CodeTensor || c.args.Flags == nil || c.args.Flags[i]&s.mask != packed.Checked {
+	if !s.plain || c.args.Code(i) != packed.CodeTensor || c.args.FlagsAt(i)&s.mask != packed.Checked {
 		return false
 	}
-	t := c.args.Values[i].Tensor()
+	t := c.args.Value(i).Tensor()
 	if t == nil || t.Device.Type != dlpack.CPU || !slices.Contains(s.DTypes, t.DType) {
 		return false
 	}
@@ -34,7 +34,7 @@ func (c *Call) plainly(s *slot, i int) bool {
 	if uintptr(t.Start())&s.unaligned != 0 || s.Order != AnyOrder && !dlpack.IsContiguous(t.Dims(), t.Steps(), s.Order[0]) {
 		return false
 	}
-	return c.shapeFits(s, t.Dims(), i) && (!s.Mutable || s.MayOverlap || apart(t))
+	return (s.anyRank || c.shapeFits(s, t.Dims(), i)) && (!s.Mutable || s.MayOverlap || apart(t))
 }
 
 // bind returns what a type variable is bound to, which is d if nothing came before.

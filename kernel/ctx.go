@@ -59,10 +59,22 @@ var (
 // Ctx returns the call's context, the same each time.
 func (c *Call) Ctx() *Ctx {
 	if c.ctx == nil {
-		c.ctx = &Ctx{host: c.host, asked: &c.asked} // as small as can be: functions may keep it, so each call has its own
+		c.ctx = c.newCtx()
+		c.ctx.host, c.ctx.asked = c.host, &c.asked
 		c.ctx.outputs = c.ctx.one[:0]
 	}
 	return c.ctx
+}
+
+// newCtx returns a context that was never used, since functions may keep theirs. They are made several at a time, which
+// costs a fraction.
+func (c *Call) newCtx() *Ctx {
+	if len(c.fresh) == 0 {
+		c.fresh = make([]Ctx, 16)
+	}
+	ctx := &c.fresh[0]
+	c.fresh = c.fresh[1:]
+	return ctx
 }
 
 // Err returns nil as long as the function shall go on. A function that runs long asks now and then, and returns the error:
@@ -98,11 +110,12 @@ func (ctx *Ctx) Err() error {
 //
 // It panics where there is no memory, or no shape like that: the call then ends with the error (MemoryError,
 // ValueError, BufferError), without a stack, as if the function had returned it.
-func Empty[T tensor.Element](ctx *Ctx, shape ...int64) tensor.Mut[T] {
-	v, err := EmptyOn[T](ctx, dlpack.Device{Type: dlpack.CPU}, shape...).Host()
+func Empty[T tensor.Element](ctx *Ctx, shape ...int64) (v tensor.Mut[T]) {
+	t, err := ctx.output(tensor.DTypeOf[T](), dlpack.Device{Type: dlpack.CPU}, shape)
 	if err != nil {
 		panic(thrown{err})
 	}
+	v.Assume(t)
 	return v
 }
 
@@ -135,6 +148,8 @@ func (ctx *Ctx) output(dtype dlpack.DType, device dlpack.Device, shape []int64) 
 		}
 		return goTensor(dtype, shape)
 	}
+	ctx.mu.Lock()
+	defer ctx.mu.Unlock()
 	m, err := ctx.allocate(dtype, device, shape)
 	if err != nil {
 		return nil, err
@@ -143,7 +158,8 @@ func (ctx *Ctx) output(dtype dlpack.DType, device dlpack.Device, shape []int64) 
 		ctx.host.Delete(m)
 		return nil, Errorf(BufferError, "want memory for %v with a byte a lane, got it packed: return Go memory instead", dtype)
 	}
-	return ctx.keep(m)
+	ctx.outputs = append(ctx.outputs, m)
+	return &m.Tensor, nil
 }
 
 // goTensor makes an output for nobody, in Go memory.
@@ -163,23 +179,8 @@ func goTensor(dtype dlpack.DType, shape []int64) (*dlpack.Tensor, error) {
 	return t, nil
 }
 
-// keep makes an output the context's.
-func (ctx *Ctx) keep(m *dlpack.ManagedTensorVersioned) (*dlpack.Tensor, error) {
-	ctx.mu.Lock()
-	if ctx.ended {
-		ctx.mu.Unlock()
-		ctx.host.Delete(m)
-		return nil, errEnded
-	}
-	ctx.outputs = append(ctx.outputs, m)
-	ctx.mu.Unlock()
-	return &m.Tensor, nil
-}
-
-// allocate returns memory of the caller's, and makes sure that it is as asked.
+// allocate returns memory of the caller's, and makes sure that it is as asked. The mutex is held: an end must wait.
 func (ctx *Ctx) allocate(dtype dlpack.DType, device dlpack.Device, shape []int64) (*dlpack.ManagedTensorVersioned, error) {
-	ctx.mu.Lock()
-	defer ctx.mu.Unlock()
 	if ctx.ended {
 		return nil, errEnded
 	}
@@ -193,6 +194,13 @@ func (ctx *Ctx) allocate(dtype dlpack.DType, device dlpack.Device, shape []int64
 		return nil, err
 	}
 	return m, nil
+}
+
+// memory is allocate for those who do not hold the mutex. The context does not own the result.
+func (ctx *Ctx) memory(dtype dlpack.DType, device dlpack.Device, shape []int64) (*dlpack.ManagedTensorVersioned, error) {
+	ctx.mu.Lock()
+	defer ctx.mu.Unlock()
+	return ctx.allocate(dtype, device, shape)
 }
 
 // fresh checks that an allocator gave what it was asked for.
@@ -239,11 +247,32 @@ func (ctx *Ctx) take(t *dlpack.Tensor) *dlpack.ManagedTensorVersioned {
 	defer ctx.mu.Unlock()
 	for i, m := range ctx.outputs {
 		if same(&m.Tensor, t) {
-			ctx.outputs = slices.Delete(ctx.outputs, i, i+1)
-			return m
+			return ctx.remove(i)
 		}
 	}
 	return nil
+}
+
+// takeAt is take for a compact tensor that is not empty.
+func (ctx *Ctx) takeAt(start unsafe.Pointer, d dlpack.DType, device dlpack.Device, shape []int64) *dlpack.ManagedTensorVersioned {
+	ctx.mu.Lock()
+	defer ctx.mu.Unlock()
+	for i, m := range ctx.outputs {
+		t := &m.Tensor
+		if t.Start() == start && t.DType == d && t.Device == device && slices.Equal(t.Dims(), shape) {
+			return ctx.remove(i)
+		}
+	}
+	return nil
+}
+
+// remove returns output i, which the context no longer owns. The mutex is held.
+func (ctx *Ctx) remove(i int) *dlpack.ManagedTensorVersioned {
+	m, last := ctx.outputs[i], len(ctx.outputs)-1
+	copy(ctx.outputs[i:], ctx.outputs[i+1:])
+	ctx.outputs[last] = nil
+	ctx.outputs = ctx.outputs[:last]
+	return m
 }
 
 // end gives back the outputs that are left. Whoever uses the context from now on is told.

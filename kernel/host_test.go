@@ -142,13 +142,14 @@ type missing struct{}
 // newCall packs arguments. A []any is a list.
 func newCall(values ...any) *call {
 	c := &call{ret: packed.Ret{Value: new(packed.Value), Code: new(packed.Code)}}
-	c.args.Flags = make([]dlpack.Flags, 0, len(values))
-	for _, v := range values {
-		cell, flags := c.cell(v)
-		c.args.Values = append(c.args.Values, cell.Value)
-		c.args.Codes = append(c.args.Codes, cell.Code)
-		c.args.Flags = append(c.args.Flags, flags)
+	n := len(values)
+	packedValues, codes, flags := make([]packed.Value, n), make([]packed.Code, n), make([]dlpack.Flags, n)
+	for i, v := range values {
+		var cell packed.Cell
+		cell, flags[i] = c.cell(v)
+		packedValues[i], codes[i] = cell.Value, cell.Code
 	}
+	c.args = packed.Slices(packedValues, codes, flags)
 	return c
 }
 

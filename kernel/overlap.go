@@ -11,16 +11,20 @@ type member struct {
 	first, end uintptr // its bytes, if it is compact: both 0 if not
 }
 
-func newMember(t *dlpack.Tensor, s *slot, arg int) member {
-	m := member{tensor: t, slot: s, arg: arg}
-	if t.Device.Type == dlpack.CPU && dlpack.IsContiguous(t.Dims(), t.Steps(), 'C') {
-		m.first = uintptr(t.Start())
-		m.end = m.first + uintptr(t.DType.ItemSize(true))
-		for _, extent := range t.Dims() {
-			m.end = m.first + (m.end-m.first)*uintptr(extent)
+// add appends a member in its place: it is too big to be handed around.
+func add(all []member, t *dlpack.Tensor, s *slot, arg int) []member {
+	all = append(all, member{})
+	m := &all[len(all)-1]
+	m.tensor, m.slot, m.arg = t, s, arg
+	if dims := t.Dims(); t.Device.Type == dlpack.CPU && dlpack.IsContiguous(dims, t.Steps(), 'C') {
+		size := uintptr(t.DType.ItemSize(true))
+		for _, extent := range dims {
+			size *= uintptr(extent)
 		}
+		m.first = uintptr(t.Start())
+		m.end = m.first + size
 	}
-	return m
+	return all
 }
 
 // meets reports whether two tensors may share memory.
@@ -61,11 +65,11 @@ func (c *Call) tensors(all []member) []member {
 		switch {
 		case s.Kind == KindTensor:
 			if t := c.tensor(i); t != nil {
-				all = append(all, newMember(t, s, i))
+				all = add(all, t, s, i)
 			}
 		case s.Kind == KindList && s.elem.Kind == KindTensor:
 			for k := range c.elements(i).Len() {
-				all = append(all, newMember(c.element(i, k), s.elem, i))
+				all = add(all, c.element(i, k), s.elem, i)
 			}
 		}
 	}

@@ -132,7 +132,7 @@ func (s *slot) checkDefault() error {
 	if cell.Code == packed.CodeNull && !s.Optional {
 		return bad("default None: want an optional parameter")
 	}
-	c := Call{args: packed.Args{Values: []packed.Value{cell.Value}, Codes: []packed.Code{cell.Code}}}
+	c := Call{args: packed.Slices([]packed.Value{cell.Value}, []packed.Code{cell.Code}, nil)}
 	if msg := c.checkCell(s, cell, 0); msg != nil {
 		return bad("default %s: %s", s.Default.Text, msg.Msg)
 	}

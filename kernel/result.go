@@ -3,6 +3,7 @@ package kernel
 import (
 	"slices"
 	"strconv"
+	"unsafe"
 
 	"godlpack/dlpack"
 	"godlpack/packed"
@@ -16,16 +17,43 @@ import (
 // the host cannot reach that is a BufferError. An output that is returned a second time is a copy too.
 
 // Return gives a tensor back.
-func Return[T tensor.Element](c *Call, v tensor.Of[T]) { c.returnTensor(v.Record()) }
+func Return[T tensor.Element](c *Call, v tensor.Of[T]) { ReturnDeviceOf(c, v.OnDevice()) }
 
 // ReturnMut gives a tensor back.
-func ReturnMut[T tensor.Element](c *Call, v tensor.Mut[T]) { c.returnTensor(v.Record()) }
+func ReturnMut[T tensor.Element](c *Call, v tensor.Mut[T]) { ReturnDeviceMut(c, v.OnDevice()) }
 
 // ReturnDeviceOf gives a tensor back.
-func ReturnDeviceOf[T tensor.Element](c *Call, v tensor.DeviceOf[T]) { c.returnTensor(v.Record()) }
+func ReturnDeviceOf[T tensor.Element](c *Call, v tensor.DeviceOf[T]) {
+	if !v.Contiguous() || !c.returnOutput(tensor.DTypeOf[T](), v.Device(), v.Pointer(), v.Shape()) {
+		c.returnTensor(v.Record())
+	}
+}
 
 // ReturnDeviceMut gives a tensor back.
-func ReturnDeviceMut[T tensor.Element](c *Call, v tensor.DeviceMut[T]) { c.returnTensor(v.Record()) }
+func ReturnDeviceMut[T tensor.Element](c *Call, v tensor.DeviceMut[T]) {
+	if !v.Contiguous() || !c.returnOutput(tensor.DTypeOf[T](), v.Device(), v.Pointer(), v.Shape()) {
+		c.returnTensor(v.Record())
+	}
+}
+
+// returnOutput passes on the output that begins at start, if a compact tensor there is all of it, as nearly all results
+// are. It spares them the way by a record.
+func (c *Call) returnOutput(d dlpack.DType, device dlpack.Device, start unsafe.Pointer, shape []int64) bool {
+	if c.ctx == nil || start == nil {
+		return false
+	}
+	m := c.ctx.takeAt(start, d, device, shape)
+	if m == nil {
+		return false
+	}
+	if !c.declared(&m.Tensor) {
+		c.give(packed.Cell{}, c.undeclared(m.Tensor))
+		c.host.Delete(m)
+		return true
+	}
+	c.give(packed.Managed(m), nil)
+	return true
+}
 
 func (c *Call) returnTensor(r tensor.Record) {
 	if t := r.Tensor(); !c.declared(&t) {
@@ -186,8 +214,8 @@ func (c *Call) lend(r *tensor.Record) (packed.Cell, error) {
 
 // argument returns the number of the argument that t is, or -1.
 func (c *Call) argument(t *dlpack.Tensor) int {
-	for i, code := range c.args.Codes {
-		if code != packed.CodeTensor && code != packed.CodeManaged {
+	for i := range c.args.Len() {
+		if code := c.args.Code(i); code != packed.CodeTensor && code != packed.CodeManaged {
 			continue
 		}
 		if given, err := c.args.At(i).Tensor(); err == nil && same(given, t) {
@@ -202,7 +230,7 @@ func (c *Call) copyOut(t dlpack.Tensor, flags dlpack.Flags) (packed.Cell, error)
 	if !t.Device.Type.HostReadable() {
 		return packed.Cell{}, dlpack.Errorf(BufferError, "result: want a whole output, an argument, or memory of the host, got a part of memory on %v", t.Device)
 	}
-	m, err := c.Ctx().allocate(t.DType, dlpack.Device{Type: dlpack.CPU}, t.Dims())
+	m, err := c.Ctx().memory(t.DType, dlpack.Device{Type: dlpack.CPU}, t.Dims())
 	if err != nil {
 		return packed.Cell{}, err
 	}

@@ -74,7 +74,7 @@ func (h host) Poll() (asked bool, err error) {
 // Owns: what the arguments own passes to the host, also on error; the result is borrowed.
 // Threads: the calling one; a RuntimeError in others.
 func (h host) Invoke(callable unsafe.Pointer, args packed.Args, ret *packed.Ret) error {
-	values, codes := unsafe.SliceData(args.Values), unsafe.SliceData(args.Codes)
+	values, codes := args.Arrays()
 	rc := C.gd_invoke(h.ctx, callable, (*C.TVMValue)(unsafe.Pointer(values)), (*C.int)(unsafe.Pointer(codes)),
 		C.int(args.Len()), (*C.TVMValue)(unsafe.Pointer(ret.Value)), (*C.int)(unsafe.Pointer(ret.Code)))
 	switch rc {

@@ -10,36 +10,51 @@ import (
 // not DLPack's: records never carry it.
 const Checked dlpack.Flags = 1 << 32
 
-// Args are the arguments of a call: as many codes as values. Flags are those of the tensors among them, one for each
-// argument, or nil where nothing is known.
+// Args are the arguments of a call: as many codes as values, in arrays that they borrow. They are four words, which Go hands
+// on in registers.
 type Args struct {
-	Values []Value
-	Codes  []Code
-	Flags  []dlpack.Flags
+	values *Value
+	codes  *Code
+	flags  *dlpack.Flags // those of the tensors, one for each argument; nil where nothing is known
+	n      int
 }
 
-// View returns n arguments in the arrays of C that the pointers lead to; flags may be NULL. The Args borrow them.
+// View returns n arguments in the arrays of C that the pointers lead to; flags may be NULL.
 func View(values, codes, flags unsafe.Pointer, n int) Args {
-	a := Args{Values: unsafe.Slice((*Value)(values), n), Codes: unsafe.Slice((*Code)(codes), n)}
-	if flags != nil {
-		a.Flags = unsafe.Slice((*dlpack.Flags)(flags), n)
+	return Args{(*Value)(values), (*Code)(codes), (*dlpack.Flags)(flags), n}
+}
+
+// Slices returns the arguments in slices of one length; flags may be nil.
+func Slices(values []Value, codes []Code, flags []dlpack.Flags) Args {
+	n := len(values)
+	if len(codes) != n || flags != nil && len(flags) != n {
+		panic("packed: values, codes and flags of different lengths")
 	}
-	return a
+	return Args{unsafe.SliceData(values), unsafe.SliceData(codes), unsafe.SliceData(flags), n}
 }
 
 // Len returns the number of arguments.
-func (a Args) Len() int { return len(a.Values) }
+func (a Args) Len() int { return a.n }
 
 // At returns argument i.
-func (a Args) At(i int) Cell { return Cell{a.Values[i], a.Codes[i]} }
+func (a Args) At(i int) Cell { return Cell{a.Value(i), a.Code(i)} }
+
+// Value returns the value of argument i.
+func (a Args) Value(i int) Value { return unsafe.Slice(a.values, a.n)[i] }
+
+// Code returns the code of argument i.
+func (a Args) Code(i int) Code { return unsafe.Slice(a.codes, a.n)[i] }
 
 // FlagsAt returns what is known of tensor i.
 func (a Args) FlagsAt(i int) dlpack.Flags {
-	if a.Flags == nil {
+	if a.flags == nil {
 		return 0
 	}
-	return a.Flags[i]
+	return unsafe.Slice(a.flags, a.n)[i]
 }
+
+// Arrays returns where values and codes lie, for C.
+func (a Args) Arrays() (*Value, *Code) { return a.values, a.codes }
 
 // Ret is the place of a call's result: two cells of C.
 type Ret struct {

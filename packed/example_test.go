@@ -18,7 +18,7 @@ func Example() {
 	}
 	ret := packed.Ret{Value: new(packed.Value), Code: new(packed.Code)}
 	for _, cell := range []packed.Cell{packed.Int(7), packed.Null} {
-		args := packed.Args{Values: []packed.Value{cell.Value}, Codes: []packed.Code{cell.Code}}
+		args := packed.Slices([]packed.Value{cell.Value}, []packed.Code{cell.Code}, nil)
 		if err := half(args, &ret); err != nil {
 			fmt.Println(err)
 			continue

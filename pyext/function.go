@@ -209,8 +209,8 @@ func mayOffer(args, outs packed.Args, want int) (bool, error) {
 		return false, dlpack.Errorf(dlpack.KindValue, "want %d tensors, got %d", want, outs.Len())
 	}
 	for i := range want {
-		if outs.Codes[i] != packed.CodeTensor {
-			return false, dlpack.Errorf(dlpack.KindType, "want a tensor, got %s", outs.Codes[i])
+		if outs.Code(i) != packed.CodeTensor {
+			return false, dlpack.Errorf(dlpack.KindType, "want a tensor, got %s", outs.Code(i))
 		}
 		if outs.FlagsAt(i).Has(dlpack.ReadOnly) {
 			return false, dlpack.Errorf(dlpack.KindBuffer, "the tensor is read-only")

@@ -23,7 +23,7 @@ type Record struct {
 	shape   [inlineAxes]int64
 	strides [inlineAxes]int64
 	more    []int64 // shape, then strides, if the arrays are too small
-	owner   any     // only kept
+	owner   *int64  // only kept
 }
 
 // Record returns the record of v, with the flag ReadOnly.
@@ -40,19 +40,19 @@ func (v DeviceMut[T]) Record() Record { return v.record(0) }
 
 func (v span[T]) record(flags dlpack.Flags) Record {
 	r := Record{
-		data: v.start, device: v.device, ndim: int32(len(v.shape)), dtype: DTypeOf[T](),
-		flags: flags | storage[T](), owner: v.owner,
+		data: v.start, device: v.Device(), ndim: int32(v.axes), dtype: DTypeOf[T](),
+		flags: flags | storage[T](), owner: v.dims,
 	}
 	shape, strides := r.shape[:], r.strides[:]
-	if len(v.shape) > inlineAxes {
-		r.more = make([]int64, 2*len(v.shape))
-		shape, strides = r.more[:len(v.shape)], r.more[len(v.shape):]
+	if n := v.NDim(); n > inlineAxes {
+		r.more = make([]int64, 2*n)
+		shape, strides = r.more[:n], r.more[n:]
 	}
-	copy(shape, v.shape)
-	if v.strides == nil {
-		dlpack.CompactStrides(strides, v.shape)
+	copy(shape, v.Shape())
+	if v.steps == nil {
+		dlpack.CompactStrides(strides, v.Shape())
 	} else {
-		copy(strides, v.strides)
+		copy(strides, v.strides())
 	}
 	return r
 }

@@ -45,24 +45,25 @@ func MutView[T Element](t *dlpack.Tensor, options ...Option) (Mut[T], error) {
 }
 
 // Hold returns v as a view that keeps owner reachable, as do all views made from it: for memory that Go does not manage,
-// whose owner frees it when it is collected (runtime.AddCleanup). What Slice returns does not hold the owner.
+// whose owner frees it when it is collected (runtime.AddCleanup). What Slice returns does not hold the owner. It takes memory
+// of its own, for a copy of shape and strides beside the owner.
 func (v Of[T]) Hold(owner any) Of[T] {
-	v.owner = owner
+	v.span = v.hold(owner)
 	return v
 }
 
 // Hold returns v as a view that keeps owner reachable; see Of.Hold.
 func (v Mut[T]) Hold(owner any) Mut[T] {
-	v.owner = owner
+	v.span = v.hold(owner)
 	return v
 }
 
 // At returns one element. It panics if there is not one index for each axis, or if one lies outside its axis. Where
 // speed counts, take whole rows: Slice costs nothing per element.
-func (v Of[T]) At(index ...int) T { return *v.at(offsetOf(v.shape, v.strides, index)) }
+func (v Of[T]) At(index ...int) T { return *v.at(offsetOf(v.Shape(), v.strides(), index)) }
 
 // Set sets one element; see At.
-func (v Mut[T]) Set(value T, index ...int) { *v.at(offsetOf(v.shape, v.strides, index)) = value }
+func (v Mut[T]) Set(value T, index ...int) { *v.at(offsetOf(v.Shape(), v.strides(), index)) = value }
 
 // offsetOf returns the offset of an element, after checking its index.
 func offsetOf(shape, strides []int64, index []int) int64 {
@@ -105,7 +106,7 @@ func (v Of[T]) Slice() []T {
 // Rows returns how many rows there are along the last axis: 6 for shape (2, 3, 4). A view without axes is one row.
 func (v Of[T]) Rows() int {
 	rows := 1
-	for _, extent := range v.shape[:max(len(v.shape)-1, 0)] {
+	for _, extent := range v.Shape()[:max(v.NDim()-1, 0)] {
 		rows *= int(extent)
 	}
 	return rows
@@ -116,17 +117,18 @@ func (v Of[T]) Row(i int) Of[T] {
 	if rows := v.Rows(); uint(i) >= uint(rows) {
 		panic(dlpack.Errorf(dlpack.KindIndex, "want a row below %d, got %d", rows, i))
 	}
-	last := len(v.shape) - 1
+	last := v.NDim() - 1
 	if last < 0 {
 		return v
 	}
 	if v.start != nil {
 		v.start = unsafe.Pointer(v.at(v.rowOffset(int64(i))))
 	}
-	v.shape = v.shape[last:]
-	if v.strides != nil {
-		v.strides = v.strides[last:]
+	v.dims = &v.Shape()[last]
+	if v.steps != nil {
+		v.steps = &v.strides()[last]
 	}
+	v.axes = 1
 	return v
 }
 
@@ -135,16 +137,17 @@ func (v Mut[T]) Row(i int) Mut[T] { return Mut[T]{v.Of.Row(i)} }
 
 // rowOffset returns the offset of the first element of row i.
 func (v Of[T]) rowOffset(i int64) int64 {
-	if v.strides == nil {
-		return i * v.shape[len(v.shape)-1]
+	shape, strides := v.Shape(), v.strides()
+	if strides == nil {
+		return i * shape[len(shape)-1]
 	}
 	offset := int64(0)
-	for axis := len(v.shape) - 2; axis > 0; axis-- {
-		offset += i % v.shape[axis] * v.strides[axis]
-		i /= v.shape[axis]
+	for axis := len(shape) - 2; axis > 0; axis-- {
+		offset += i % shape[axis] * strides[axis]
+		i /= shape[axis]
 	}
-	if len(v.shape) > 1 {
-		offset += i * v.strides[0]
+	if len(shape) > 1 {
+		offset += i * strides[0]
 	}
 	return offset
 }

@@ -12,19 +12,19 @@ import (
 // a DeviceMut. Of nil, v stays zero.
 //
 // View, MutView and their siblings are for everybody else: a mistake here reads and writes any memory.
-func (v *span[T]) Assume(t *dlpack.Tensor) { v.start, v.shape, v.strides, v.device = parts(t) }
-
-// parts returns what a view has of a record. It is apart so that Assume can be inlined: then the view is made where it is
-// needed, and not copied there.
-func parts(t *dlpack.Tensor) (start unsafe.Pointer, shape, strides []int64, device dlpack.Device) {
+func (v *span[T]) Assume(t *dlpack.Tensor) {
 	if t == nil {
-		return nil, nil, nil, dlpack.Device{}
+		return
 	}
-	start, shape = t.Start(), t.Dims()
-	for _, extent := range shape {
+	v.start, v.dims, v.steps, v.place = first(t), t.Shape, t.Strides, placeOf(int(t.NDim), t.Device)
+}
+
+// first returns the address of the first element, nil if there is none.
+func first(t *dlpack.Tensor) unsafe.Pointer {
+	for _, extent := range t.Dims() {
 		if extent == 0 {
-			start = nil
+			return nil
 		}
 	}
-	return start, shape, t.Steps(), t.Device
+	return t.Start()
 }

@@ -55,21 +55,21 @@ func FromPointer[T Element](p unsafe.Pointer, device dlpack.Device, shape, strid
 
 // Hold returns v as a view that keeps owner reachable; see Of.Hold.
 func (v DeviceOf[T]) Hold(owner any) DeviceOf[T] {
-	v.owner = owner
+	v.span = v.hold(owner)
 	return v
 }
 
 // Hold returns v as a view that keeps owner reachable; see Of.Hold.
 func (v DeviceMut[T]) Hold(owner any) DeviceMut[T] {
-	v.owner = owner
+	v.span = v.hold(owner)
 	return v
 }
 
 // Host returns v as a view for the host. It is a BufferError where the host cannot reach the memory: it can in that of
 // cpu, cuda_host, rocm_host and cuda_managed. The work of a device on managed memory must be done by then.
 func (v DeviceOf[T]) Host() (Of[T], error) {
-	if !v.device.Type.HostReadable() {
-		return Of[T]{}, unreachable(v.device)
+	if device := v.Device(); !device.Type.HostReadable() {
+		return Of[T]{}, unreachable(device)
 	}
 	return Of[T]{v.span}, nil
 }

@@ -59,10 +59,7 @@ func FromBools(data []bool, shape ...int64) (Of[Bool8], error) {
 
 // sliceView makes a view whose bounds were checked.
 func sliceView[T Element](data []T, offset int, shape, strides []int64) Mut[T] {
-	v := span[T]{shape: shape, device: dlpack.Device{Type: dlpack.CPU}}
-	if len(strides) > 0 {
-		v.strides = strides
-	}
+	v := spanOf[T](nil, shape, strides, dlpack.Device{Type: dlpack.CPU})
 	if !slices.Contains(shape, 0) {
 		v.start = unsafe.Pointer(&data[offset])
 	}

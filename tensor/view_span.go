@@ -6,20 +6,45 @@ import (
 	"godlpack/dlpack"
 )
 
-// A span is what views of all kinds have in common: where the elements lie, but no way to reach them.
+// A span is what views of all kinds have in common: where the elements lie, but no way to reach them. It is four words,
+// as many as Go keeps in registers: a bigger one would lie in memory, and be copied there at each call of a method.
 type span[T Element] struct {
-	start   unsafe.Pointer // the first element; nil if there is none
-	shape   []int64
-	strides []int64 // in elements; nil means compact row-major
-	device  dlpack.Device
-	owner   any // only kept
+	start unsafe.Pointer // the first element; nil if there is none
+	dims  *int64         // extents, one for each axis; where they are is also what Hold has tied an owner to
+	steps *int64         // strides, in elements; nil means compact row-major
+	place
+}
+
+var _ [32]byte = [unsafe.Sizeof(span[byte]{})]byte{}
+
+// A place is a device and a number of axes, in as little as they need.
+type place struct {
+	axes uint16
+	kind int16 // a dlpack.DeviceType whose memory has addresses
+	id   int32
+}
+
+func placeOf(axes int, device dlpack.Device) place {
+	return place{uint16(axes), int16(device.Type), device.ID}
+}
+
+// spanOf returns a span with that shape; strides are nil or as many.
+func spanOf[T Element](start unsafe.Pointer, shape, strides []int64, device dlpack.Device) span[T] {
+	return span[T]{start, unsafe.SliceData(shape), unsafe.SliceData(strides), placeOf(len(shape), device)}
+}
+
+func (v span[T]) strides() []int64 {
+	if v.steps == nil {
+		return nil
+	}
+	return unsafe.Slice(v.steps, v.axes)
 }
 
 // Shape returns the extents. The slice is the tensor's own: do not change it.
-func (v span[T]) Shape() []int64 { return v.shape }
+func (v span[T]) Shape() []int64 { return unsafe.Slice(v.dims, v.axes) }
 
 // NDim returns the number of axes.
-func (v span[T]) NDim() int { return len(v.shape) }
+func (v span[T]) NDim() int { return int(v.axes) }
 
 // Len returns the number of elements.
 func (v span[T]) Len() int {
@@ -27,7 +52,7 @@ func (v span[T]) Len() int {
 		return 0
 	}
 	n := 1
-	for _, extent := range v.shape {
+	for _, extent := range v.Shape() {
 		n *= int(extent)
 	}
 	return n
@@ -35,21 +60,23 @@ func (v span[T]) Len() int {
 
 // Stride returns the distance between neighbours along axis i, in elements.
 func (v span[T]) Stride(i int) int64 {
-	if v.strides != nil {
-		return v.strides[i]
+	if v.steps != nil {
+		return v.strides()[i]
 	}
 	step := int64(1)
-	for _, extent := range v.shape[i+1:] {
+	for _, extent := range v.Shape()[i+1:] {
 		step *= max(extent, 1)
 	}
 	return step
 }
 
 // Contiguous reports whether the elements lie one behind the other in row-major order, so that Slice works.
-func (v span[T]) Contiguous() bool { return dlpack.IsContiguous(v.shape, v.strides, 'C') }
+func (v span[T]) Contiguous() bool { return dlpack.IsContiguous(v.Shape(), v.strides(), 'C') }
 
 // Device returns the device whose memory this is.
-func (v span[T]) Device() dlpack.Device { return v.device }
+func (v span[T]) Device() dlpack.Device {
+	return dlpack.Device{Type: dlpack.DeviceType(v.kind), ID: v.id}
+}
 
 // Pointer returns the address of the first element, nil if there is none.
 func (v span[T]) Pointer() unsafe.Pointer { return v.start }
@@ -69,7 +96,7 @@ func viewOf[T Element](t *dlpack.Tensor, r request) (span[T], error) {
 	if err := r.check(t); err != nil {
 		return span[T]{}, err
 	}
-	v := span[T]{start: t.Start(), shape: t.Dims(), strides: t.Steps(), device: t.Device}
+	v := spanOf[T](t.Start(), t.Dims(), t.Steps(), t.Device)
 	if n, _ := t.Size(); n == 0 {
 		v.start = nil
 	}

@@ -52,7 +52,7 @@ func (c *call) run(result *packed.Any) error {
 	}
 	value, code := packed.Value(0), packed.CodeNull
 	ret := packed.Ret{Value: &value, Code: &code}
-	if err := c.fn.Call(packed.Args{Values: c.values, Codes: c.codes}, &ret, c); err != nil {
+	if err := c.fn.Call(packed.Slices(c.values, c.codes, nil), &ret, c); err != nil {
 		return err
 	}
 	if code == packed.CodeNull {

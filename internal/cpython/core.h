@@ -173,6 +173,7 @@ typedef struct {
   int count;       /* of parameters */
   int outputs;     /* how many results are tensors; -1: a list of them */
   int holds;       /* the GIL stays with the caller */
+  PyObject *parameters[]; /* what is in names */
 } gd_function;
 
 PyObject *gd_function_make(PyObject *module, PyObject *arguments);

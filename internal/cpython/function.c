@@ -24,10 +24,12 @@ PyObject *gd_function_make(PyObject *module, PyObject *arguments) {
     if (Py_TYPE(PyTuple_GetItem(names, i)) != &PyUnicode_Type)
       return PyErr_SetString(PyExc_TypeError, "_function(): want a tuple of str for the names"), NULL;
   gd_library *library = gd_library_at(path, check);
-  gd_function *f = library == NULL ? NULL : PyObject_Malloc(sizeof *f);
+  size_t count = (size_t)PyTuple_Size(names);
+  gd_function *f = library == NULL ? NULL : PyObject_Malloc(sizeof *f + count * sizeof *f->parameters);
   if (f == NULL) return library == NULL ? NULL : PyErr_NoMemory();
   PyObject_Init((PyObject *)f, function_type);
-  *f = (gd_function){f->ob_base, gd_call, NULL, library, name, qualname, from, doc, text, names, writes, index, (int)PyTuple_Size(names), outputs, holds};
+  *f = (gd_function){f->ob_base, gd_call, NULL, library, name, qualname, from, doc, text, names, writes, index, (int)count, outputs, holds};
+  for (size_t i = 0; i < count; i++) f->parameters[i] = PyTuple_GetItem(names, (Py_ssize_t)i);
   PyObject *kept[] = {name, qualname, from, doc, text, names};
   for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) Py_IncRef(kept[i]);
   return (PyObject *)f;
