@@ -87,6 +87,8 @@ class Plan:
     absent: dict[str, str] = field(default_factory=dict)
     cases: list[Case] = field(default_factory=list)
     x: dict[str, Any] = field(default_factory=dict)
+    device: str = ""
+    """Where device tensors are; empty without a device."""
 
     def add(self, row: str, column: str, statement: str, overhead: str, **names: Any) -> None:
         """Adds a case if it works at all."""

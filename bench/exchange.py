@@ -15,6 +15,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 import cases
 import clock
+import device
 import functions
 import ladder
 import machine
@@ -51,7 +52,7 @@ def prepare(folder: Path) -> cases.Plan:
     plan = cases.plan(cases.load_libraries(folder, absent), calls, slots, absent)
     ladder.add_cases(plan, folder)
     say("building a library of Go functions, and tvm-ffi's")
-    functions.add_cases(plan, folder)
+    device.add_cases(plan, functions.add_cases(plan, folder))
     return plan
 
 
@@ -96,7 +97,7 @@ def main() -> int:
         effort = scale.QUICK if options.quick else scale.FULL
         scaled = report.scaling(scale.sections(plan.lib, effort, plan.calls.nothing, plan.slots, say))
     shown = "" if options.no_write else draw(plan.cases, options.out, plan.absent)
-    parts = report.results(plan.cases, started), scaled, report.absent(plan.absent)
+    parts = report.results(plan.cases, started, plan.device), scaled, report.absent(plan.absent)
     text = report.page(facts, shown, report.method(plan.cases, rounds), *parts)
     print(text)
     if not options.no_write:

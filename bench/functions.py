@@ -43,11 +43,11 @@ def row(call: str, of: str = "") -> str:
     return f"{call}, x of {of}" if of else call
 
 
-def add_cases(p: Plan, folder: Path) -> None:
-    """The calls, to be timed with everything else."""
+def add_cases(p: Plan, folder: Path) -> ModuleType | None:
+    """The calls, to be timed with everything else. Returns the library of Go functions, if it could be built."""
     ours = go_library(p, folder)
     if ours is None:
-        return
+        return None
     peers = {OURS: ours, TVM: tvm_functions(p, folder), NANOBIND: p.lib.get(NANOBIND)}
     arguments = {OWN: None, TORCH: p.x.get(TORCH), NUMPY: p.x.get(NUMPY)}
     for name, module in peers.items():
@@ -62,6 +62,7 @@ def add_cases(p: Plan, folder: Path) -> None:
                 add_held(p, name, module, of, x)
                 p.add(row(NEW, of), name, "f(x)", "f(x)", f=module.new_like, x=x)
     p.add(REFUSED, OURS, REFUSE.strip(), "f()", f=ours.nop3)
+    return ours
 
 
 def add_held(p: Plan, name: str, module: ModuleType, of: str, x: object) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+import device
 import functions
 import ladder
 import targets
@@ -99,10 +100,10 @@ def method(cases: list[Case], rounds: int) -> str:
     return METHOD.format(rounds=rounds, overheads=overheads)
 
 
-def results(cases: list[Case], startup: Startup) -> str:
+def results(cases: list[Case], startup: Startup, where: str) -> str:
     """The sections with figures of single exchanges, and of the import."""
     by_key = {(case.row, case.column): case for case in cases}
-    rows = list(dict.fromkeys(case.row for case in cases))
+    rows = list(dict.fromkeys(case.row for case in cases if case.column in LIBRARIES))
     exchanges = [row for row in rows if "from_dlpack" in row or row in ("floor", "nanobind: f(ndarray)")]
     parts = [
         section("Targets", "Both net of the calling overhead, in the same run.", targets.HEADERS, targets.rows(by_key)),
@@ -114,6 +115,7 @@ def results(cases: list[Case], startup: Startup) -> str:
         section("Capsules and attributes", METHODS, *matrix(cases, [row for row in rows if row.startswith("x.")])),
         section("Table slots", SLOT_TEXT, ["slot", "godlpack", "torch", "ratio"], slot_rows(by_key)),
         section("Calls of Go functions", functions.TEXT, functions.HEADERS, functions.rows(by_key)),
+        section(f"Tensors on {where or 'a device'}", device.TEXT, device.HEADERS, device.rows(by_key, where)),
         section("Cost accounting", LADDER, ladder.HEADERS, ladder.rows(by_key)),
     ]
     return "\n".join(parts)

@@ -57,6 +57,11 @@ func (c *Call) Tensor(i int) (*dlpack.Tensor, dlpack.Flags) {
 
 // typed returns the record of tensor argument i, after a look at its type.
 func (c *Call) typed(i int, as dlpack.DType) *dlpack.Tensor {
+	if i < c.args.Len() && c.args.Code(i) == packed.CodeTensor && c.converted == nil {
+		if t := c.args.Value(i).Tensor(); t.DType == as {
+			return t // nearly always
+		}
+	}
 	t := c.tensor(i)
 	if t != nil && t.DType != as {
 		panic(c.misread(i, "a tensor of "+as.String()))
@@ -66,11 +71,6 @@ func (c *Call) typed(i int, as dlpack.DType) *dlpack.Tensor {
 
 // readable is typed for memory that the host will read.
 func (c *Call) readable(i int, as dlpack.DType) *dlpack.Tensor {
-	if i < c.args.Len() && c.args.Code(i) == packed.CodeTensor && c.converted == nil {
-		if t := c.args.Value(i).Tensor(); t.DType == as && c.fn.plan.params[i].host {
-			return t // nearly always
-		}
-	}
 	if !c.fn.plan.params[i].host {
 		panic(c.misread(i, "memory of the host"))
 	}

@@ -18,14 +18,14 @@ type operand struct {
 	slot  *slot
 }
 
-// plainly reports whether argument i is a tensor as nearly all are, and fits: on cpu, checked by the host, of one of the
-// types that the slot names. It says no where checkTensor must look; what it has bound by then, checkTensor binds alike.
+// plainly reports whether argument i is a tensor as nearly all are, and fits: where it should be, checked by the host, of
+// one of the types that the slot names. It says no where checkTensor must look; what it has bound by then, checkTensor binds alike.
 func (c *Call) plainly(s *slot, i int) bool {
 	if !s.plain || c.args.Code(i) != packed.CodeTensor || c.args.FlagsAt(i)&s.mask != packed.Checked {
 		return false
 	}
 	t := c.args.Value(i).Tensor()
-	if t == nil || t.Device.Type != dlpack.CPU || !slices.Contains(s.DTypes, t.DType) {
+	if t == nil || !s.commonOn(t.Device.Type) || !slices.Contains(s.DTypes, t.DType) {
 		return false
 	}
 	if s.variable >= 0 && c.bind(s.variable, t.DType) != t.DType {
@@ -35,6 +35,11 @@ func (c *Call) plainly(s *slot, i int) bool {
 		return false
 	}
 	return (s.anyRank || c.shapeFits(s, t.Dims(), i)) && (!s.Mutable || s.MayOverlap || apart(t))
+}
+
+// commonOn reports whether a tensor of this slot is on such a device as a rule.
+func (s *slot) commonOn(kind dlpack.DeviceType) bool {
+	return kind == s.where || s.where == 0 && (kind == dlpack.CPU || kind == dlpack.CUDA)
 }
 
 // bind returns what a type variable is bound to, which is d if nothing came before.

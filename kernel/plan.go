@@ -38,9 +38,10 @@ type slot struct {
 	host     bool // the host must reach the memory
 	device   dlpack.DeviceType
 
-	plain     bool         // Call.plainly may look at it
-	mask      dlpack.Flags // the flags that it looks at, of which only Checked may be set
-	unaligned uintptr      // the bits of an address that are 0 for all types
+	plain     bool              // Call.plainly may look at it
+	where     dlpack.DeviceType // what that wants; 0: the host, or a CUDA device
+	mask      dlpack.Flags      // the flags that it looks at, of which only Checked may be set
+	unaligned uintptr           // the bits of an address that are 0 for all types
 }
 
 // An axis is a compiled Extent.
@@ -183,7 +184,10 @@ func (p *plan) compileTensor(s *slot) error {
 }
 
 func (s *slot) compilePlain() {
-	s.plain, s.mask = s.host && s.device == 0 && len(s.DTypes) > 0, packed.Checked
+	s.plain, s.mask, s.where = len(s.DTypes) > 0, packed.Checked, s.device
+	if s.host && s.device == 0 {
+		s.where = dlpack.CPU
+	}
 	if s.Mutable {
 		s.mask |= dlpack.ReadOnly
 	}

@@ -17,6 +17,15 @@ pytestmark = [
 ]
 
 
+def test_device_table(torch):
+    """Without a device, tensors on the CPU stand in: the table is what a GPU needs, and all of its calls work."""
+    command = [sys.executable, "-P", str(BENCH.with_name("device.py")), "--device", "cpu", "--rounds", "2"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    for row in ("| `godlpack.from_dlpack(x), x of torch` ", "| `Go function: y = f(x), x of torch` "):
+        assert row in done.stdout
+
+
 def test_bench_prints_its_tables(torch, np):
     command = [sys.executable, "-P", str(BENCH), "--quick", "--no-write"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300)

@@ -17,6 +17,15 @@ func tensors(names ...string) []kernel.Param {
 	return params
 }
 
+// anywhere are tensors on any device.
+func anywhere(names ...string) []kernel.Param {
+	params := tensors(names...)
+	for i := range params {
+		params[i].Device = "any"
+	}
+	return params
+}
+
 func init() {
 	nothing := func(*kernel.Call) error { return nil }
 	three := func(c *kernel.Call) error {
@@ -27,6 +36,15 @@ func init() {
 	kernel.Register(kernel.Func{Name: "nop3", Params: tensors("x", "y", "z"), Do: three})
 	kernel.Register(kernel.Func{Name: "held0", HoldGIL: true, Do: nothing})
 	kernel.Register(kernel.Func{Name: "held3", HoldGIL: true, Params: tensors("x", "y", "z"), Do: three})
+	kernel.Register(kernel.Func{Name: "device3", Params: anywhere("x", "y", "z"), Do: func(c *kernel.Call) error {
+		_, _, _ = kernel.DeviceOf[float32](c, 0), kernel.DeviceOf[float32](c, 1), kernel.DeviceOf[float32](c, 2)
+		return nil
+	}})
+	kernel.Register(kernel.Func{Name: "device_new", Params: anywhere("x"), Results: anywhere(""), Do: func(c *kernel.Call) error {
+		x := kernel.DeviceOf[float32](c, 0)
+		kernel.ReturnDeviceMut(c, kernel.EmptyOn[float32](c.Ctx(), x.Device(), x.Shape()...))
+		return nil
+	}})
 	kernel.Register(kernel.Func{Name: "new_like", Params: tensors("x"), Results: tensors(""), Do: func(c *kernel.Call) error {
 		kernel.ReturnMut(c, kernel.Empty[float32](c.Ctx(), kernel.Of[float32](c, 0).Shape()...))
 		return nil
