@@ -1,10 +1,30 @@
 #include "library.h"
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "_cgo_export.h"
+
+/* Of Go's runtime/cgo: what a thread that ends calls, if Go was in it, to leave Go's books. In a forked child, whose Go is
+   dead, it would wait for ever if Go's collector was looking at the thread at the fork. The name is private to Go;
+   tests/test_workers.py fails if a new Go has another. */
+extern void (*x_crosscall2_ptr)(void (*)(void *), void *, int, size_t) __attribute__((weak));
+
+static void gd_bury(void)
+{
+	if (&x_crosscall2_ptr)
+		x_crosscall2_ptr = NULL;
+}
+
+/* Called when the library is loaded. Without memory for it children take the risk.
+
+   C because: (b) the loader calls it, and fork() what it hands over.
+   GIL: any.
+   Owns: nothing.
+   Threads: the loading one. */
+__attribute__((constructor)) static void gd_watch_forks(void) { pthread_atfork(NULL, NULL, gd_bury); }
 
 /* The call that this thread is in. Go moves goroutines between threads, but the one that was called stays in its own. */
 static __thread GDContext *gd_calling;

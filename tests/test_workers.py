@@ -175,6 +175,36 @@ for t in threads: t.join()
     )
 
 
+def test_thread_that_forked_ends(run):
+    """The child ends with the thread that forked, which was in Go: that waits for no collector that looked at the thread
+    at the fork. The C library would call Go at the end of a thread."""
+    run(
+        """
+import threading
+big, children = gd.full(1 << 12, 1.5), []
+def collect():
+    while True:
+        big.astype("float16").tolist()
+for work in (s.collect, collect):
+    threading.Thread(target=work, daemon=True).start()
+def end():
+    big.copy()
+    s.words("one")
+    child = os.fork()
+    if child == 0:
+        signal.alarm(20)
+    children.append(child)
+for _ in range(400):
+    thread = threading.Thread(target=end)
+    thread.start(); thread.join()
+    assert os.waitpid(children.pop(), 0)[1] == 0, "a child hangs"
+sys.stdout.flush()
+os._exit(0)
+""",
+        timeout=300,
+    )
+
+
 def test_first_opened_in_a_child(run):
     """There the file itself is opened; in its children, copies; and in the parent, later, the file."""
     run(

@@ -141,8 +141,15 @@ typedef struct {
 enum { GD_PLANS = 64 };
 void gd_plan_set(gd_plan plan);
 PyObject *gd_plan_type(int i);
-const gd_plan *gd_plan_of(const PyTypeObject *type);
-bool gd_is_compact(const DLTensor *t);
+extern gd_plan *gd_plans;
+static inline gd_plan *gd_plan_slot(const PyTypeObject *type) { return &gd_plans[((uintptr_t)type >> 4) * 0x9E3779B97F4A7C15u >> 58]; }
+
+/* gd_plan_of is the plan for objects of exactly this type, NULL if Go has made none. It is good until other Python code
+   runs. */
+static inline const gd_plan *gd_plan_of(const PyTypeObject *type) {
+  const gd_plan *p = gd_plan_slot(type);
+  return p->type == type ? p : NULL;
+}
 bool gd_torch_says_plain(PyObject *x, const gd_plan *plan, const DLTensor *t, bool no_grad);
 
 void gd_numpy_enable(PyTypeObject *type, void **table);
@@ -188,6 +195,7 @@ typedef struct {
   PyObject *(*enter)(int op, PyObject *self, PyObject **args, Py_ssize_t nargs, PyObject *kwnames);
   int (*get_buffer)(PyObject *self, Py_buffer *view, int flags);
   void (*start)(void);            /* does nothing if it is running */
+  void (*bury)(void);             /* in a forked child: nobody enters it from now on, not even a thread that ends */
   void (*withdraw_signals)(void); /* puts back what handled Go's signals before */
   char *kept;                     /* where its GD_KEPT variables are */
   _Atomic bool started;

@@ -72,8 +72,18 @@ uintptr_t __wrap__cgo_wait_runtime_init_done(void) {
   return __real__cgo_wait_runtime_init_done();
 }
 
+/* Of Go's runtime/cgo: what a thread that ends calls, if Go was in it, to leave Go's books. In a forked child it would wait
+   for ever if Go's collector was looking at the thread at the fork. The name is private to Go, and tests/test_workers.py fails
+   if a new Go has another. */
+extern void (*x_crosscall2_ptr)(void (*)(void *), void *, int, size_t) __attribute__((weak));
+
+static void bury(void) {
+  gd_own_runtime.dead = true;
+  if (&x_crosscall2_ptr != NULL) x_crosscall2_ptr = NULL;
+}
+
 GD_OWN gd_runtime gd_own_runtime = {
-    .enter = godlpackEnter, .get_buffer = godlpackGetBuffer, .start = start, .withdraw_signals = gd_signals_withdraw,
+    .enter = godlpackEnter, .get_buffer = godlpackGetBuffer, .start = start, .bury = bury, .withdraw_signals = gd_signals_withdraw,
     .kept = __start_gd_kept};
 
 /* ---- forks ---- */
@@ -92,7 +102,7 @@ static GD_KEPT lifetime *life = &own_life;
 static void after_fork(void) {
   gd_runtime *r = life->current;
   if (r->started) {
-    r->dead = true;
+    r->bury();
     life->ready = false;
   }
   do r->withdraw_signals();

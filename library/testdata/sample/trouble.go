@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"runtime"
 	"time"
 	"unsafe"
 
@@ -56,6 +57,12 @@ func init() {
 			}
 			return work(ctx)
 		})
+	register("collect", "collect collects garbage, which looks at all threads, until it is stopped.", nil, nil, func(c *kernel.Call) error {
+		for c.Ctx().Err() == nil {
+			runtime.GC()
+		}
+		return c.Ctx().Err()
+	})
 	register("too_large", "too_large asks for more memory than there is.", nil, params{vector("", "n")}, func(c *kernel.Call) error {
 		kernel.ReturnMut(c, kernel.Empty[float32](c.Ctx(), 1<<60))
 		return nil
