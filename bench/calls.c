@@ -77,6 +77,28 @@ static PyObject *use(PyObject *self, PyObject *const *args, Py_ssize_t nargs, Py
   return api == NULL ? NULL : none();
 }
 
+/* ---- the floor of a call: the records of torch's tensors, and an empty entry into Go without the GIL ---- */
+
+static void (*enter_go)(void);
+
+/* enter_by(address): the function of Go that the floor is to call. */
+static PyObject *enter_by(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
+  (void)self, (void)kwnames;
+  if (nargs == 1) enter_go = (void (*)(void))PyLong_AsVoidPtr(args[0]);
+  return PyErr_Occurred() != NULL ? NULL : none();
+}
+
+static PyObject *call_go(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
+  DLTensor seen;
+  (void)self, (void)kwnames;
+  for (Py_ssize_t i = 0; i < nargs; i++)
+    if (api->dltensor_from_py_object_no_sync(args[i], &seen) != 0) return NULL;
+  PyThreadState *thread = PyEval_SaveThread();
+  enter_go();
+  PyEval_RestoreThread(thread);
+  return none();
+}
+
 /* ---- the module ---- */
 
 static int add_type(PyObject *module, const char *name, PyType_Spec *spec, PyTypeObject **out) {
@@ -95,6 +117,8 @@ static PyMethodDef functions[] = {
     {"nothing", (PyCFunction)(void *)nothing, KEYWORDS, NULL},
     {"floor", (PyCFunction)(void *)take, KEYWORDS, NULL},
     {"use", (PyCFunction)(void *)use, KEYWORDS, NULL},
+    {"call_go", (PyCFunction)(void *)call_go, KEYWORDS, NULL},
+    {"enter_by", (PyCFunction)(void *)enter_by, KEYWORDS, NULL},
     {0},
 };
 

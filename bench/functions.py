@@ -13,16 +13,17 @@ from types import ModuleType
 sys.path.insert(0, str(Path(__file__).parent))
 
 import native
-from cases import NANOBIND, NUMPY, OURS, TORCH, TVM, Plan
+from cases import FLOOR, NANOBIND, NUMPY, OURS, TORCH, TVM, Plan
 from clock import Case, ns
 
 NOTHING, THREE, HELD, NEW, REFUSED = "f()", "f(x, x, x)", "f(x, x, x), GIL held", "y = f(x)", "f(5), refused"
 OWN = "own tensor"
-COLUMNS = (OURS, TVM, NANOBIND)
+COLUMNS = (OURS, TVM, NANOBIND, FLOOR)
 TEXT = (
     "ns to call a function that does nothing, or makes a small tensor, net of the call itself. x: whose tensors are "
     "passed; own: godlpack.Tensor here, tvm_ffi.Tensor there. All give up the GIL meanwhile, unless it says otherwise; "
-    "a function of godlpack's enters Go. A refused argument costs the exception too."
+    "a function of godlpack's enters Go. A refused argument costs the exception too. The floor looks at torch's tensors by "
+    "the slot of its table, gives up the GIL, and enters an empty function of Go."
 )
 
 TVM_SOURCE = """
@@ -61,8 +62,22 @@ def add_cases(p: Plan, folder: Path) -> ModuleType | None:
                 p.add(row(THREE, of), name, "f(x, x, x)", "f(x)", f=module.nop3, x=x)
                 add_held(p, name, module, of, x)
                 p.add(row(NEW, of), name, "f(x)", "f(x)", f=module.new_like, x=x)
+    add_floor(p, folder, arguments[TORCH])
     p.add(REFUSED, OURS, REFUSE.strip(), "f()", f=ours.nop3)
     return ours
+
+
+def add_floor(p: Plan, folder: Path, x: object) -> None:
+    """What any way from Python to Go costs."""
+    try:
+        p.calls.enter_by(native.empty(folder))
+    except native.AbsentError as error:
+        p.absent["the floor of calls"] = str(error)
+        return
+    p.add(NOTHING, FLOOR, "f()", "f()", f=p.calls.call_go)
+    if x is not None:
+        p.calls.use(p.lib[TORCH].Tensor.__dlpack_c_exchange_api__)
+        p.add(row(THREE, TORCH), FLOOR, "f(x, x, x)", "f(x)", f=p.calls.call_go, x=x)
 
 
 def add_held(p: Plan, name: str, module: ModuleType, of: str, x: object) -> None:
@@ -73,7 +88,7 @@ def add_held(p: Plan, name: str, module: ModuleType, of: str, x: object) -> None
 
 def go_library(p: Plan, folder: Path) -> ModuleType | None:
     try:
-        return p.lib[OURS].load_module(native.go_library(folder, "functions"))
+        return p.lib[OURS].load_module(native.go_functions(folder, "functions"))
     except (native.AbsentError, ImportError) as error:
         p.absent["calls of Go functions"] = str(error)
         return None
@@ -111,7 +126,7 @@ def rows(cases: dict[tuple[str, str], Case]) -> list[list[str]]:
     return found
 
 
-HEADERS = ["call", *COLUMNS, "of tvm-ffi's", "of nanobind's"]
+HEADERS = ["call", *COLUMNS, "of tvm-ffi's", "of nanobind's", "of the floor"]
 
 
 def main() -> None:

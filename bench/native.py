@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import importlib.machinery
 import importlib.util
 import os
@@ -88,13 +89,13 @@ def ladder(folder: Path) -> ModuleType:
     return load_module("bench_ladder", path, os.RTLD_LAZY)  # what enters Go is missing, and never called
 
 
-def go_library(folder: Path, name: str) -> Path:
-    """A library of Go functions, from testdata."""
+def go_library(folder: Path, name: str, *linking: str) -> Path:
+    """A library of Go, from testdata; linking is for the C linker."""
     if not shutil.which("go"):
         raise AbsentError("no compiler: go is not on PATH")
     output, root = folder / f"{name}.so", BENCH.parent
-    linking = f"-s -w -extldflags=-Wl,--version-script={root / 'library' / 'exports.map'}"
-    command = ["go", "build", "-trimpath", "-buildvcs=false", "-buildmode=c-shared", f"-ldflags={linking}"]
+    flags = " ".join(["-s -w", *(f"-extldflags={option}" for option in linking)])
+    command = ["go", "build", "-trimpath", "-buildvcs=false", "-buildmode=c-shared", f"-ldflags={flags}"]
     with machine.all_cores():
         done = subprocess.run(
             [*command, "-o", str(output), f"./bench/testdata/{name}"], cwd=root, capture_output=True, text=True
@@ -102,6 +103,17 @@ def go_library(folder: Path, name: str) -> Path:
     if done.returncode != 0:
         raise AbsentError(f"{name} does not build: {done.stderr[-300:]}")
     return output
+
+
+def go_functions(folder: Path, name: str) -> Path:
+    """A library of Go functions, linked as those of authors are."""
+    return go_library(folder, name, f"-Wl,--version-script={BENCH.parent / 'library' / 'exports.map'}")
+
+
+def empty(folder: Path) -> int:
+    """The address of a function of Go that does nothing."""
+    library = ctypes.CDLL(str(go_library(folder, "empty")))
+    return ctypes.cast(library.bench_empty, ctypes.c_void_p).value or 0
 
 
 def nanobind(folder: Path) -> ModuleType:

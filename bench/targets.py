@@ -60,12 +60,14 @@ TARGETS = (
 
 
 def call(name: str, of: str, other: str, factor: float) -> Target:
-    return Target(f"Go function: {row(name, of)}", (row(name, of), OURS), f"{other}'s", (row(name, of), other), factor)
+    against = "the floor" if other == FLOOR else f"{other}'s"
+    return Target(f"Go function: {row(name, of)}", (row(name, of), OURS), against, (row(name, of), other), factor)
 
 
 CALLS = (
     call(NOTHING, "", TVM, 1.1),
     call(THREE, TORCH, TVM, 0.90),
+    call(THREE, TORCH, FLOOR, 1.25),
     call(THREE, NUMPY, TVM, 0.50),
     call(THREE, NUMPY, NANOBIND, 0.70),
     call(THREE, OWN, TVM, 1.0),

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
+	"unsafe"
 
 	"godlpack/dlpack"
 	"godlpack/packed"
@@ -23,13 +25,13 @@ type Real interface{ ~float32 | ~float64 }
 
 // Of returns a tensor to read.
 func Of[T tensor.Element](c *Call, i int) (v tensor.Of[T]) {
-	v.Assume(c.readable(i, tensor.DTypeOf[T]()))
+	v.Assume(read[T](c, i))
 	return v
 }
 
 // Mut returns a tensor to write, which was declared Mutable.
 func Mut[T tensor.Element](c *Call, i int) (v tensor.Mut[T]) {
-	v.Assume(c.writable(i, c.readable(i, tensor.DTypeOf[T]())))
+	v.Assume(c.writable(i, read[T](c, i)))
 	return v
 }
 
@@ -55,12 +57,33 @@ func (c *Call) Tensor(i int) (*dlpack.Tensor, dlpack.Flags) {
 	return t, c.args.FlagsAt(i) &^ packed.Checked
 }
 
+// read returns the record of a tensor of elements T in memory of the host.
+func read[T tensor.Element](c *Call, i int) *dlpack.Tensor {
+	if t := c.again(i, typeOf[T]()); t != nil {
+		return t
+	}
+	return c.readable(i, tensor.DTypeOf[T](), typeOf[T]())
+}
+
+// typeOf returns what stands for *T in an interface.
+func typeOf[T any]() unsafe.Pointer {
+	p := any((*T)(nil))
+	return *(*unsafe.Pointer)(unsafe.Pointer(&p))
+}
+
+// again returns the record of argument i, if that was read as the same Go type before, and has but one dtype: nothing
+// about it can be wrong then.
+func (c *Call) again(i int, as unsafe.Pointer) *dlpack.Tensor {
+	if atomic.LoadPointer(&c.fn.plan.params[i].read) != as || c.converted != nil {
+		return nil
+	}
+	return c.args.Plain(i, packed.Checked)
+}
+
 // typed returns the record of tensor argument i, after a look at its type.
 func (c *Call) typed(i int, as dlpack.DType) *dlpack.Tensor {
-	if i < c.args.Len() && c.args.Code(i) == packed.CodeTensor && c.converted == nil {
-		if t := c.args.Value(i).Tensor(); t.DType == as {
-			return t // nearly always
-		}
+	if t := c.args.Plain(i, packed.Checked); t != nil && t.DType == as && c.converted == nil {
+		return t // nearly always
 	}
 	t := c.tensor(i)
 	if t != nil && t.DType != as {
@@ -69,12 +92,17 @@ func (c *Call) typed(i int, as dlpack.DType) *dlpack.Tensor {
 	return t
 }
 
-// readable is typed for memory that the host will read.
-func (c *Call) readable(i int, as dlpack.DType) *dlpack.Tensor {
-	if !c.fn.plan.params[i].host {
+// readable is typed for memory that the host will read, as elements of a Go type.
+func (c *Call) readable(i int, as dlpack.DType, goType unsafe.Pointer) *dlpack.Tensor {
+	s := &c.fn.plan.params[i]
+	if !s.host {
 		panic(c.misread(i, "memory of the host"))
 	}
-	return c.typed(i, as)
+	t := c.typed(i, as)
+	if len(s.DTypes) == 1 && s.DTypes[0] == as {
+		atomic.StorePointer(&s.read, goType)
+	}
+	return t
 }
 
 // writable returns t, if argument i was declared to be written.

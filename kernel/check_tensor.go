@@ -21,11 +21,11 @@ type operand struct {
 // plainly reports whether argument i is a tensor as nearly all are, and fits: where it should be, checked by the host, of
 // one of the types that the slot names. It says no where checkTensor must look; what it has bound by then, checkTensor binds alike.
 func (c *Call) plainly(s *slot, i int) bool {
-	if !s.plain || c.args.Code(i) != packed.CodeTensor || c.args.FlagsAt(i)&s.mask != packed.Checked {
+	if !s.plain {
 		return false
 	}
-	t := c.args.Value(i).Tensor()
-	if t == nil || !s.commonOn(t.Device.Type) || !slices.Contains(s.DTypes, t.DType) {
+	t := c.args.Plain(i, s.mask)
+	if t == nil || !s.commonOn(t.Device.Type) || t.DType != s.DTypes[0] && !slices.Contains(s.DTypes[1:], t.DType) {
 		return false
 	}
 	if s.variable >= 0 && c.bind(s.variable, t.DType) != t.DType {

@@ -3,6 +3,7 @@ package kernel
 import (
 	"math"
 	"slices"
+	"unsafe"
 
 	"godlpack/dlpack"
 	"godlpack/packed"
@@ -41,6 +42,7 @@ type slot struct {
 	plain     bool              // Call.plainly may look at it
 	where     dlpack.DeviceType // what that wants; 0: the host, or a CUDA device
 	mask      dlpack.Flags      // the flags that it looks at, of which only Checked may be set
+	read      unsafe.Pointer    // the Go type that a function has read its only dtype as; atomic
 	unaligned uintptr           // the bits of an address that are 0 for all types
 }
 

@@ -53,6 +53,21 @@ func (a Args) FlagsAt(i int) dlpack.Flags {
 	return unsafe.Slice(a.flags, a.n)[i]
 }
 
+// Plain returns the record of argument i if that is a tensor, and Checked the only flag of the mask that it has; nil if not.
+// It is what a call asks first of nearly all its arguments: with one look at the bounds.
+func (a Args) Plain(i int, mask dlpack.Flags) *dlpack.Tensor {
+	if uint(i) >= uint(a.n) || a.flags == nil {
+		return nil
+	}
+	at := uintptr(i)
+	code := *(*Code)(unsafe.Add(unsafe.Pointer(a.codes), at*unsafe.Sizeof(*a.codes)))
+	flags := *(*dlpack.Flags)(unsafe.Add(unsafe.Pointer(a.flags), at*unsafe.Sizeof(*a.flags)))
+	if code != CodeTensor || flags&mask != Checked {
+		return nil
+	}
+	return (*Value)(unsafe.Add(unsafe.Pointer(a.values), at*unsafe.Sizeof(*a.values))).Tensor()
+}
+
 // Arrays returns where values and codes lie, for C.
 func (a Args) Arrays() (*Value, *Code) { return a.values, a.codes }
 

@@ -1,4 +1,4 @@
-"""Tensors on a real GPU, with torch and cupy. Skipped unless asked for: GODLPACK_TEST_GPU=1 (see CONTRIBUTING.md)."""
+"""Tensors on a real GPU, with torch and cupy. `tox -e gpu` runs them; all else skips them, for want of GODLPACK_TEST_GPU."""
 
 import os
 

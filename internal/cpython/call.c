@@ -280,10 +280,9 @@ static bool bind(call *c, PyObject **objects, PyObject *const *args, Py_ssize_t 
 static bool gather_all(call *c, const GDList *to, record *records) {
   const gd_function *f = c->f;
   for (int i = 0; i < f->count; i++) {
-    to->codes[i] = GD_DEFAULT;
-    to->values[i].v_int64 = to->flags[i] = 0;
     bool writes = i >= 64 || f->writes >> i & 1;
-    if (c->objects[i] != NULL && !gather(c, c->objects[i], f->parameters[i], writes, 0, to, i, i < FEW ? &records[i] : NULL))
+    if (c->objects[i] == NULL) to->codes[i] = GD_DEFAULT, to->values[i].v_int64 = 0, to->flags[i] = 0;
+    else if (!gather(c, c->objects[i], f->parameters[i], writes, 0, to, i, i < FEW ? &records[i] : NULL))
       return false;
   }
   return true;

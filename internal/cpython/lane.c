@@ -34,9 +34,7 @@ int gd_lane_exec(void) {
 
 /* A type that collides with another takes its place; Go plans the other again when it comes back. */
 static GD_OWN gd_plan own_plans[GD_PLANS];
-static GD_KEPT gd_plan *plans = own_plans;
-
-static gd_plan *plan_slot(const PyTypeObject *type) { return &plans[((uintptr_t)type >> 4) * 0x9E3779B97F4A7C15u >> 58]; }
+GD_KEPT gd_plan *gd_plans = own_plans;
 
 /* Finds a type's own requires_grad, as attribute lookup would for every object: a data descriptor, which no object's own
    attribute can hide, on a type that looks attributes up in the common way. */
@@ -57,7 +55,7 @@ static void find_grad(gd_plan *p) {
    Owns: keeps a reference to the type, and to its requires_grad; its table lives for ever (R52).
    Threads: any with the GIL. */
 void gd_plan_set(gd_plan plan) {
-  gd_plan *p = plan_slot(plan.type);
+  gd_plan *p = gd_plan_slot(plan.type);
   PyObject *old = (PyObject *)p->type, *old_grad = p->grad;
   Py_IncRef((PyObject *)plan.type);
   *p = plan;
@@ -71,17 +69,7 @@ void gd_plan_set(gd_plan plan) {
    GIL: held.
    Owns: the result is borrowed.
    Threads: any with the GIL. */
-PyObject *gd_plan_type(int i) { return (PyObject *)plans[i].type; }
-
-/* gd_plan_of is the plan for objects of exactly this type, NULL if Go has made none.
-   C because: (c).
-   GIL: held.
-   Owns: the result is good until other Python code runs.
-   Threads: any with the GIL. */
-const gd_plan *gd_plan_of(const PyTypeObject *type) {
-  const gd_plan *p = plan_slot(type);
-  return p->type == type ? p : NULL;
-}
+PyObject *gd_plan_type(int i) { return (PyObject *)gd_plans[i].type; }
 
 /* ---- from_dlpack ---- */
 
@@ -91,18 +79,14 @@ static bool answers_false(PyObject *x, PyObject *method) {
   return answer == Py_False;
 }
 
-/* gd_is_compact is true where the elements lie exactly as in row-major order, extents of 1 included.
-   C because: (c).
-   GIL: not needed.
-   Owns: nothing.
-   Threads: any. */
-bool gd_is_compact(const DLTensor *t) {
+/* The number of elements if they lie exactly as in row-major order, extents of 1 included; 0 if not. */
+static int64_t compact_count(const DLTensor *t) {
   int64_t step = 1;
   for (int i = t->ndim - 1; i >= 0; i--) {
-    if (t->strides[i] != step) return false;
+    if (t->strides[i] != step) return 0;
     step *= t->shape[i];
   }
-  return true;
+  return step;
 }
 
 /* gd_torch_says_plain asks what torch's table does not say (R65): whether the tensor is a lazy conjugate or negative,
@@ -119,7 +103,7 @@ bool gd_torch_says_plain(PyObject *x, const gd_plan *plan, const DLTensor *t, bo
   if (grad != NULL) Py_DecRef(grad);
   if (no_grad && grad != Py_False) return false;
   if (t->dtype.code == kDLComplex) return answers_false(x, str_is_conj) && answers_false(x, str_is_neg);
-  if (t->dtype.code != kDLFloat || (gd_element_count(t) > 1 && gd_is_compact(t))) return true;
+  if (t->dtype.code != kDLFloat || compact_count(t) > 1) return true;
   return answers_false(x, str_is_neg);
 }
 
