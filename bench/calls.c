@@ -80,11 +80,14 @@ static PyObject *use(PyObject *self, PyObject *const *args, Py_ssize_t nargs, Py
 /* ---- the floor of a call: the records of torch's tensors, and an empty entry into Go without the GIL ---- */
 
 static void (*enter_go)(void);
+static void (*enter_go_and_call)(void (*)(void *), void *);
 
-/* enter_by(address): the function of Go that the floor is to call. */
+/* enter_by(empty, within): the functions of Go that the floors are to call. */
 static PyObject *enter_by(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
   (void)self, (void)kwnames;
-  if (nargs == 1) enter_go = (void (*)(void))PyLong_AsVoidPtr(args[0]);
+  if (nargs != 2) return PyErr_Format(PyExc_TypeError, "enter_by: want two addresses");
+  enter_go = (void (*)(void))PyLong_AsVoidPtr(args[0]);
+  enter_go_and_call = (void (*)(void (*)(void *), void *))PyLong_AsVoidPtr(args[1]);
   return PyErr_Occurred() != NULL ? NULL : none();
 }
 
@@ -97,6 +100,28 @@ static PyObject *call_go(PyObject *self, PyObject *const *args, Py_ssize_t nargs
   enter_go();
   PyEval_RestoreThread(thread);
   return none();
+}
+
+typedef struct { DLTensor like; DLManagedTensorVersioned *made; } output;
+
+static void ignore(void *context, const char *kind, const char *message) { (void)context, (void)kind, (void)message; }
+
+static void allocate(void *x) {
+  output *o = x;
+  if (api->managed_tensor_allocator(&o->like, &o->made, NULL, ignore) != 0) o->made = NULL;
+}
+
+/* Go asks for memory like torch's tensor, and torch makes a tensor of it. */
+static PyObject *call_go_new(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
+  output o = {.made = NULL};
+  void *tensor = NULL;
+  (void)self, (void)kwnames;
+  if (nargs != 1 || api->dltensor_from_py_object_no_sync(args[0], &o.like) != 0) return NULL;
+  PyThreadState *thread = PyEval_SaveThread();
+  enter_go_and_call(allocate, &o);
+  PyEval_RestoreThread(thread);
+  if (o.made == NULL || api->managed_tensor_to_py_object_no_sync(o.made, &tensor) != 0) return NULL;
+  return tensor;
 }
 
 /* ---- the module ---- */
@@ -118,6 +143,7 @@ static PyMethodDef functions[] = {
     {"floor", (PyCFunction)(void *)take, KEYWORDS, NULL},
     {"use", (PyCFunction)(void *)use, KEYWORDS, NULL},
     {"call_go", (PyCFunction)(void *)call_go, KEYWORDS, NULL},
+    {"call_go_new", (PyCFunction)(void *)call_go_new, KEYWORDS, NULL},
     {"enter_by", (PyCFunction)(void *)enter_by, KEYWORDS, NULL},
     {0},
 };

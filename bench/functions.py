@@ -23,7 +23,7 @@ TEXT = (
     "ns to call a function that does nothing, or makes a small tensor, net of the call itself. x: whose tensors are "
     "passed; own: godlpack.Tensor here, tvm_ffi.Tensor there. All give up the GIL meanwhile, unless it says otherwise; "
     "a function of godlpack's enters Go. A refused argument costs the exception too. The floor looks at torch's tensors by "
-    "the slot of its table, gives up the GIL, and enters an empty function of Go."
+    "the slot of its table, gives up the GIL, and enters a function of Go that does nothing, or asks torch for memory."
 )
 
 TVM_SOURCE = """
@@ -70,7 +70,7 @@ def add_cases(p: Plan, folder: Path) -> ModuleType | None:
 def add_floor(p: Plan, folder: Path, x: object) -> None:
     """What any way from Python to Go costs."""
     try:
-        p.calls.enter_by(native.empty(folder))
+        p.calls.enter_by(*native.empty(folder))
     except native.AbsentError as error:
         p.absent["the floor of calls"] = str(error)
         return
@@ -78,6 +78,7 @@ def add_floor(p: Plan, folder: Path, x: object) -> None:
     if x is not None:
         p.calls.use(p.lib[TORCH].Tensor.__dlpack_c_exchange_api__)
         p.add(row(THREE, TORCH), FLOOR, "f(x, x, x)", "f(x)", f=p.calls.call_go, x=x)
+        p.add(row(NEW, TORCH), FLOOR, "f(x)", "f(x)", f=p.calls.call_go_new, x=x)
 
 
 def add_held(p: Plan, name: str, module: ModuleType, of: str, x: object) -> None:

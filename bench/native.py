@@ -110,10 +110,13 @@ def go_functions(folder: Path, name: str) -> Path:
     return go_library(folder, name, f"-Wl,--version-script={BENCH.parent / 'library' / 'exports.map'}")
 
 
-def empty(folder: Path) -> int:
-    """The address of a function of Go that does nothing."""
+def empty(folder: Path) -> tuple[int, int]:
+    """The addresses of a function of Go that does nothing, and of one that calls C from there."""
     library = ctypes.CDLL(str(go_library(folder, "empty")))
-    return ctypes.cast(library.bench_empty, ctypes.c_void_p).value or 0
+    nothing, within = (ctypes.cast(f, ctypes.c_void_p).value for f in (library.bench_empty, library.bench_within))
+    assert nothing is not None
+    assert within is not None
+    return nothing, within
 
 
 def nanobind(folder: Path) -> ModuleType:

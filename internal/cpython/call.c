@@ -216,12 +216,11 @@ static bool gather_bytes(call *c, PyObject *x, bool text, TVMValue *value) {
   return bytes != NULL;
 }
 
-/* Packs x into place i of a list. name is the parameter's, NULL for what a callable returned; r is room for a tensor. */
-static bool gather(call *c, PyObject *x, PyObject *name, bool writes, int depth, const GDList *to, int64_t i, record *r) {
+/* gather for what is no tensor that can be seen in place. */
+static bool gather_other(call *c, PyObject *x, PyObject *name, bool writes, int depth, const GDList *to, int64_t i, record *r) {
   PyTypeObject *type = Py_TYPE(x);
   TVMValue *v = &to->values[i];
   int32_t *code = &to->codes[i];
-  if (gather_tensor(c, x, writes, to, i, r)) return follow_owner(c, x, v->v_handle);
   if (PyErr_Occurred() != NULL) return gather_by_go(c, x, name, writes, depth, to, i, r);
   unsigned long flags = PyType_GetFlags(type);
   to->flags[i] = 0;
@@ -237,6 +236,12 @@ static bool gather(call *c, PyObject *x, PyObject *name, bool writes, int depth,
   if (type == gd_device_type) return *code = GD_DEVICE, v->v_device = ((gd_label *)x)->value.device, true;
   if (gd_plan_of(type) == NULL && !(flags & Py_TPFLAGS_TYPE_SUBCLASS) && PyCallable_Check(x)) return *code = GD_CALLABLE, v->v_handle = x, true;
   return gather_by_go(c, x, name, writes, depth, to, i, r);
+}
+
+/* Packs x into place i of a list. name is the parameter's, NULL for what a callable returned; r is room for a tensor. */
+static inline bool gather(call *c, PyObject *x, PyObject *name, bool writes, int depth, const GDList *to, int64_t i, record *r) {
+  if (gather_tensor(c, x, writes, to, i, r)) return follow_owner(c, x, to->values[i].v_handle);
+  return gather_other(c, x, name, writes, depth, to, i, r);
 }
 
 /* like=: an array type, or an array. What Go must convert to is tried once, before the call. */
