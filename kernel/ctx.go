@@ -269,7 +269,9 @@ func (ctx *Ctx) takeAt(start unsafe.Pointer, d dlpack.DType, device dlpack.Devic
 // remove returns output i, which the context no longer owns. The mutex is held.
 func (ctx *Ctx) remove(i int) *dlpack.ManagedTensorVersioned {
 	m, last := ctx.outputs[i], len(ctx.outputs)-1
-	copy(ctx.outputs[i:], ctx.outputs[i+1:])
+	if i < last {
+		copy(ctx.outputs[i:], ctx.outputs[i+1:])
+	}
 	ctx.outputs[last] = nil
 	ctx.outputs = ctx.outputs[:last]
 	return m

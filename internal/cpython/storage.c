@@ -1,6 +1,7 @@
 /* Storage: memory with a reference count that lives in C, so that the last holder may be anybody: a
    thread without the GIL, a process after fork(), an interpreter that is gone (R12). */
 #define _GNU_SOURCE
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -12,6 +13,7 @@ enum {
   ALIGNMENT = 256,             /* R16; jax needs 64 to import at zero copy */
   HUGE_PAGE = 2 << 20,         /* pages of 2 MB save page faults ... */
   HUGE_BLOCK = 2 * HUGE_PAGE,  /* ... for blocks from 4 MB on */
+  SMALL_BLOCK = 1024,          /* which malloc has at hand, as it has none of a wanted alignment */
 };
 
 static GD_OWN gd_scoreboard own_score;
@@ -75,7 +77,8 @@ void gd_storage_stand(gd_storage *s) {
 
 typedef struct {
   gd_storage base;
-  size_t mapped; /* bytes to unmap; 0 if the block came from malloc */
+  size_t mapped; /* bytes to unmap; 0 if the block came from malloc ... */
+  void *start;   /* ... which called it so */
   gd_seat seat;
 } block;
 _Static_assert(sizeof(block) <= ALIGNMENT, "the header must leave the data aligned");
@@ -84,7 +87,20 @@ static void block_release(gd_storage *s) {
   block *b = (block *)s;
   untrack();
   if (b->mapped != 0) munmap(b, b->mapped);
-  else free(b);
+  else free(b->start);
+}
+
+/* Any memory that malloc has, with room to begin where an alignment is met, costs half of memory with an alignment. */
+static block *block_malloc(size_t total) {
+  void *start = NULL;
+  size_t roomy = total + ALIGNMENT - _Alignof(max_align_t);
+  if (roomy <= SMALL_BLOCK) start = malloc(roomy);
+  else if (posix_memalign(&start, ALIGNMENT, total) != 0) start = NULL;
+  if (start == NULL) return NULL;
+  block *b = (block *)(((uintptr_t)start + ALIGNMENT - 1) & ~(uintptr_t)(ALIGNMENT - 1));
+  b->mapped = 0;
+  b->start = start;
+  return b;
 }
 
 /* Maps whole huge pages; the kernel hands them out zeroed. */
@@ -114,11 +130,8 @@ void *gd_storage_block(size_t nbytes, bool zero, gd_storage **out) {
   if (nbytes > (size_t)PTRDIFF_MAX - 2 * HUGE_PAGE) return NULL;
   if (total >= HUGE_BLOCK) {
     b = block_map(total);
-  } else if (posix_memalign((void **)&b, ALIGNMENT, total) == 0) {
-    b->mapped = 0;
-    if (zero) memset((char *)b + ALIGNMENT, 0, nbytes);
-  } else {
-    b = NULL;
+  } else if ((b = block_malloc(total)) != NULL && zero) {
+    memset((char *)b + ALIGNMENT, 0, nbytes);
   }
   if (b == NULL) return NULL;
   *out = track(&b->base, block_release);
