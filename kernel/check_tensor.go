@@ -34,7 +34,11 @@ func (c *Call) plainly(s *slot, i int) bool {
 	if uintptr(t.Start())&s.unaligned != 0 || s.Order != AnyOrder && !dlpack.IsContiguous(t.Dims(), t.Steps(), s.Order[0]) {
 		return false
 	}
-	return (s.anyRank || c.shapeFits(s, t.Dims(), i)) && (!s.Mutable || s.MayOverlap || apart(t))
+	fits := s.anyRank
+	if !fits {
+		fits, _ = c.shapeFits(s, t.Dims(), i)
+	}
+	return fits && (!s.Mutable || s.MayOverlap || apart(t))
 }
 
 // commonOn reports whether a tensor of this slot is on such a device as a rule.
@@ -50,26 +54,27 @@ func (c *Call) bind(variable int, d dlpack.DType) dlpack.DType {
 	return c.vars[variable]
 }
 
-// shapeFits reports whether a shape fits, and binds the names of its extents.
-func (c *Call) shapeFits(s *slot, dims []int64, arg int) bool {
+// shapeFits reports whether a shape fits, and binds the names of its extents. If not, wrong is the extent that does not
+// fit, nil for another rank. Arg is the number of the argument, for error texts.
+func (c *Call) shapeFits(s *slot, dims []int64, arg int) (fits bool, wrong *axis) {
 	if s.anyRank {
-		return true
+		return true, nil
 	}
 	front, back := len(s.before), len(dims)-len(s.after)
 	if front > back || front < back && !s.ellipsis {
-		return false
+		return false, nil
 	}
-	for i, a := range s.before {
-		if !c.extentFits(a, dims[i], arg) {
-			return false
+	for i := range s.before {
+		if a := &s.before[i]; !c.extentFits(a, dims[i], arg) {
+			return false, a
 		}
 	}
-	for i, a := range s.after {
-		if !c.extentFits(a, dims[back+i], arg) {
-			return false
+	for i := range s.after {
+		if a := &s.after[i]; !c.extentFits(a, dims[back+i], arg) {
+			return false, a
 		}
 	}
-	return true
+	return true, nil
 }
 
 // apart reports whether no two elements of t share memory.
@@ -153,32 +158,20 @@ func (c *Call) chooseType(o *operand) (dlpack.DType, *refusal) {
 	return d, o.refuse(TypeError, "")
 }
 
-// checkShape checks rank and extents, and binds names. Arg is the number of the argument, for error texts.
+// checkShape checks rank and extents, and binds names; see shapeFits.
 func (c *Call) checkShape(o *operand, arg int) *refusal {
-	s := o.slot
-	if s.anyRank {
+	switch fits, wrong := c.shapeFits(o.slot, o.Dims(), arg); {
+	case fits:
 		return nil
-	}
-	dims, front := o.Dims(), len(s.before)
-	back := len(dims) - len(s.after)
-	if front > back || front < back && !s.ellipsis {
+	case wrong == nil:
 		return o.refuse(TypeError, "")
+	default:
+		return c.wrongExtent(o, wrong)
 	}
-	for i, a := range s.before {
-		if !c.extentFits(a, dims[i], arg) {
-			return c.wrongExtent(o, a)
-		}
-	}
-	for i, a := range s.after {
-		if !c.extentFits(a, dims[back+i], arg) {
-			return c.wrongExtent(o, a)
-		}
-	}
-	return nil
 }
 
 // extentFits checks one extent, and binds its name to the first one that comes.
-func (c *Call) extentFits(a axis, n int64, arg int) bool {
+func (c *Call) extentFits(a *axis, n int64, arg int) bool {
 	switch {
 	case a.name == whatever:
 		return true
@@ -191,7 +184,7 @@ func (c *Call) extentFits(a axis, n int64, arg int) bool {
 	return c.extents[a.name] == n
 }
 
-func (c *Call) wrongExtent(o *operand, a axis) *refusal {
+func (c *Call) wrongExtent(o *operand, a *axis) *refusal {
 	if a.name == fixed {
 		return o.refuse(ValueError, "")
 	}

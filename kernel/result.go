@@ -20,7 +20,7 @@ import (
 func Return[T tensor.Element](c *Call, v tensor.Of[T]) { ReturnDeviceOf(c, v.OnDevice()) }
 
 // ReturnMut gives a tensor back.
-func ReturnMut[T tensor.Element](c *Call, v tensor.Mut[T]) { ReturnDeviceMut(c, v.OnDevice()) }
+func ReturnMut[T tensor.Element](c *Call, v tensor.Mut[T]) { Return(c, v.Of) }
 
 // ReturnDeviceOf gives a tensor back.
 func ReturnDeviceOf[T tensor.Element](c *Call, v tensor.DeviceOf[T]) {
@@ -30,11 +30,7 @@ func ReturnDeviceOf[T tensor.Element](c *Call, v tensor.DeviceOf[T]) {
 }
 
 // ReturnDeviceMut gives a tensor back.
-func ReturnDeviceMut[T tensor.Element](c *Call, v tensor.DeviceMut[T]) {
-	if !v.Contiguous() || !c.returnOutput(tensor.DTypeOf[T](), v.Device(), v.Pointer(), v.Shape()) {
-		c.returnTensor(v.Record())
-	}
-}
+func ReturnDeviceMut[T tensor.Element](c *Call, v tensor.DeviceMut[T]) { ReturnDeviceOf(c, v.DeviceOf) }
 
 // returnOutput passes on the output that begins at start, if a compact tensor there is all of it, as nearly all results
 // are. It spares them the way by a record.
@@ -76,7 +72,8 @@ func (c *Call) declared(t *dlpack.Tensor) bool {
 	if len(s.DTypes) > 0 && !slices.Contains(s.DTypes, t.DType) {
 		return false
 	}
-	return c.shapeFits(s, t.Dims(), 0) // which argument binds a name is for errors of arguments: those are over
+	fits, _ := c.shapeFits(s, t.Dims(), 0) // which argument binds a name is for errors of arguments: those are over
+	return fits
 }
 
 func (c *Call) undeclared(t dlpack.Tensor) error {
