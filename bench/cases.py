@@ -102,6 +102,10 @@ class Plan:
         else:
             self.cases.append(Case(row, column, run, self.overhead(overhead)))
 
+    def by_key(self) -> dict[tuple[str, str], Case]:
+        """The cases by row and column."""
+        return {(case.row, case.column): case for case in self.cases}
+
     def overhead(self, name: str) -> Case:
         return next(case for case in self.cases if (case.row, case.column) == (OVERHEADS, name))
 

@@ -9,7 +9,6 @@ import argparse
 import importlib
 import sys
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -18,6 +17,7 @@ import functions
 import native
 from cases import OURS, SHAPE, TORCH, TVM, Libraries, Plan
 from clock import Case, ns
+from targets import verdict
 
 CUPY = "cupy"
 CPU = "cpu"
@@ -95,34 +95,25 @@ def rows(cases: dict[tuple[str, str], Case], device: str) -> list[list[str]]:
         nets = ["-" if case is None else ns(case.net) for case in (cpu, there)]
         ratio = f"{there.net / cpu.net:.2f}" if cpu and there else "-"
         if name == FASTEST and cpu and there:
-            ratio += f", {'met' if round(there.net / cpu.net, 2) <= FACTOR else '**not met**'}"
+            ratio += f", {verdict(there.net / cpu.net, FACTOR)}"
         found.append([f"`{name}`", *nets, ratio])
     return found
 
 
 def main() -> None:
-    import cases
-    import clock
-    import machine
+    import alone
     import report
 
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--device", help="instead of the first CUDA device")
     parser.add_argument("--rounds", type=int, default=1000)
     options = parser.parse_args()
-    machine.pin()
-    with TemporaryDirectory(prefix="godlpack-bench-") as name:
-        folder = Path(name)
-        absent: dict[str, str] = {}
-        libraries = cases.load_libraries(folder, absent, (OURS, TVM, TORCH))
-        p = cases.Plan(libraries, native.calls(folder), native.slots(folder), absent)
-        p.x = cases.tensors(p.lib)
-        cases.add_overheads(p)
+
+    def add(p: Plan, folder: Path) -> None:
         add_cases(p, functions.go_library(p, folder), options.device)
-        clock.measure(p.cases, options.rounds)
-        by_key = {(case.row, case.column): case for case in p.cases}
-        print(report.table(HEADERS, rows(by_key, p.device)))
-        print(*(f"{what}: {why}" for what, why in p.absent.items()), sep="\n")
+
+    p = alone.measure((OURS, TVM, TORCH), add, options.rounds)
+    alone.show(p, report.table(HEADERS, rows(p.by_key(), p.device)))
 
 
 if __name__ == "__main__":

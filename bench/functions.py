@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from types import ModuleType
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -131,26 +130,14 @@ HEADERS = ["call", *COLUMNS, "of tvm-ffi's", "of nanobind's", "of the floor"]
 
 
 def main() -> None:
-    import cases
-    import clock
-    import machine
+    import alone
     import report
     import targets
 
-    machine.pin()
-    with TemporaryDirectory(prefix="godlpack-bench-") as name:
-        folder = Path(name)
-        absent: dict[str, str] = {}
-        libraries = cases.load_libraries(folder, absent, (OURS, TVM, NANOBIND, TORCH, NUMPY))
-        p = cases.Plan(libraries, native.calls(folder), native.slots(folder), absent)
-        p.x = cases.tensors(p.lib)
-        cases.add_overheads(p)
-        add_cases(p, folder)
-        clock.measure(p.cases, int(sys.argv[1]) if sys.argv[1:] else 1000)
-        by_key = {(case.row, case.column): case for case in p.cases}
-        print(report.table(HEADERS, rows(by_key)))
-        print(report.table(targets.HEADERS, targets.rows(by_key, targets.CALLS)))
-        print(*(f"{what}: {why}" for what, why in p.absent.items()), sep="\n")
+    rounds = int(sys.argv[1]) if sys.argv[1:] else 1000
+    p = alone.measure((OURS, TVM, NANOBIND, TORCH, NUMPY), add_cases, rounds)
+    promises = targets.rows(p.by_key(), targets.CALLS)
+    alone.show(p, report.table(HEADERS, rows(p.by_key())), report.table(targets.HEADERS, promises))
 
 
 if __name__ == "__main__":

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 sys.path.insert(0, str(Path(__file__).parent))
 
@@ -58,22 +57,15 @@ def rows(cases: dict[tuple[str, str], Case]) -> list[list[str]]:
 
 
 def main() -> None:
-    import cases
-    import clock
-    import machine
+    import alone
     import report
 
-    machine.pin()
-    with TemporaryDirectory(prefix="godlpack-bench-") as name:
-        folder = Path(name)
-        p = cases.Plan(cases.load_libraries(folder, {}, (OURS, TORCH)), native.calls(folder), native.slots(folder))
-        p.x = cases.tensors(p.lib)
-        cases.add_overheads(p)
+    def add(p: Plan, folder: Path) -> None:
         p.add("godlpack.from_dlpack(x)", TORCH, "f(x)", "f(x)", f=p.lib[OURS].from_dlpack, x=p.x[TORCH])
         add_cases(p, folder)
-        clock.measure(p.cases, 1000)
-        print(report.table(HEADERS, rows({(case.row, case.column): case for case in p.cases})))
-        print(*(f"{what}: {why}" for what, why in p.absent.items()), sep="\n")
+
+    p = alone.measure((OURS, TORCH), add)
+    alone.show(p, report.table(HEADERS, rows(p.by_key())))
 
 
 if __name__ == "__main__":
