@@ -59,18 +59,25 @@ def run(python, library):
     return run
 
 
+@pytest.fixture
+def run_file(python, library, tmp_path):
+    """Runs a script from a file, as processes that are not forked need it, with the same s and task."""
+
+    def run_file(script, **options):
+        return python(program(tmp_path, LOAD.format(library=str(library)) + script), **options)
+
+    return run_file
+
+
 BEFORE = {"not used before": "", "used before": "assert task(3) == 48"}
 
 
 @pytest.mark.parametrize("before", BEFORE.values(), ids=BEFORE.keys())
 @pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
-def test_pools(python, library, tmp_path, method, before):
+def test_pools(run_file, method, before):
     """Workers that live long, and such that are replaced by new ones all the time."""
-    python(
-        program(
-            tmp_path,
-            LOAD.format(library=str(library))
-            + f"""
+    run_file(
+        f"""
 import multiprocessing, warnings
 from concurrent.futures import ProcessPoolExecutor
 warnings.simplefilter("ignore")
@@ -86,19 +93,15 @@ if __name__ == "__main__":
         assert list(pool.map(task, range(200), chunksize=10)) == [16 * n for n in range(200)]
     assert task(5) == 80
 """,
-        ),
         timeout=PATIENCE,
     )
 
 
 @pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
-def test_data_loader(python, torch, library, tmp_path, method):
+def test_data_loader(run_file, torch, method):
     """Samples are made by Go functions, in torch's memory. Workers that are not forked import torch again."""
-    python(
-        program(
-            tmp_path,
-            LOAD.format(library=str(library))
-            + f"""
+    run_file(
+        f"""
 import warnings
 import torch
 from torch.utils.data import DataLoader, Dataset
@@ -118,8 +121,7 @@ if __name__ == "__main__":
                         multiprocessing_context={method!r})
     for epoch in range(2):
         assert sum(batch.sum().item() for batch in loader) == 8 * sum(range(64))
-""",
-        ),
+"""
     )
 
 

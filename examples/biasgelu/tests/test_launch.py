@@ -147,29 +147,21 @@ assert len(log("cuLaunchKernel")) == 2 and len(log("cuModuleUnload")) == 1
 """)
 
 
-def test_without_nvrtc_the_ptx_is_taken(run):
-    run(
-        """
+LAUNCHES = """
 for dtype in ("float32", "float16"):
     x, bias, y = tensors(2, 3, dtype)
     biasgelu.bias_gelu(x, bias, out=y)
     assert log("cuLaunchKernel")[-1].endswith(f"of {y.data_ptr} {x.data_ptr} {bias.data_ptr} 2 3")
-""",
-        nvrtc="libnvrtc-kept-away.so",
-    )
+"""
+
+
+def test_without_nvrtc_the_ptx_is_taken(run):
+    run(LAUNCHES, nvrtc="libnvrtc-kept-away.so")
 
 
 @pytest.mark.skipif(real_nvrtc() is None, reason="needs NVRTC, which torch with CUDA brings")
 def test_nvidias_compiler_takes_the_source(run):
-    run(
-        """
-for dtype in ("float32", "float16"):
-    x, bias, y = tensors(2, 3, dtype)
-    biasgelu.bias_gelu(x, bias, out=y)
-    assert log("cuLaunchKernel")[-1].endswith(f"of {y.data_ptr} {x.data_ptr} {bias.data_ptr} 2 3")
-""",
-        nvrtc=real_nvrtc(),
-    )
+    run(LAUNCHES, nvrtc=real_nvrtc())
 
 
 def test_bad_arguments(run):
