@@ -428,6 +428,32 @@ def test_table_with_a_bad_tensor_and_no_method():
     take_twice(lambda: cls(Forged(data=None)), check)
 
 
+def test_question_that_raises_while_a_tensor_is_taken():
+    """The tensor is given back all the same: its deleter, which is Python here, sees no exception."""
+
+    class Moody(Mute):
+        moody = False
+
+        @property
+        def requires_grad(self):
+            if self.moody:
+                raise KeyError
+            return False
+
+        def is_conj(self):
+            return False
+
+        is_neg = is_conj
+
+    cls = publish(forged_table(), base=Moody)
+    gd.from_dlpack(cls(Forged()))  # so that there is a plan
+    x = cls(Forged())
+    x.moody = True
+    with pytest.raises(BufferError, match="ndim"):  # of what was given back, which is asked for once more
+        gd.from_dlpack(x)
+    assert x.forged.deleted == x.forged.exported == 2
+
+
 def test_read_only_by_table():
     """R43, R61"""
     cls = publish(forged_table(), base=Mute)

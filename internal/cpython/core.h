@@ -123,6 +123,7 @@ PyObject *gd_capsule(gd_tensor *x, bool versioned, uint64_t extra_flags);
 int gd_table_take(const DLPackExchangeAPI *api, PyObject *x, DLManagedTensorVersioned **out);
 int gd_table_make(const DLPackExchangeAPI *api, DLManagedTensorVersioned *m, PyObject **out);
 void gd_managed_delete(DLManagedTensorVersioned *versioned, DLManagedTensor *legacy);
+void gd_managed_drop(DLManagedTensorVersioned *versioned, DLManagedTensor *legacy);
 
 const char *gd_legacy_library(const DLManagedTensor *m);
 

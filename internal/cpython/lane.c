@@ -115,7 +115,7 @@ static PyObject *take_by_table(PyObject *x, const gd_plan *plan) {
     PyObject *tensor = plain ? gd_adopt(m, m->flags) : NULL;
     if (tensor != NULL) return tensor;
   }
-  if (m->deleter != NULL) m->deleter(m);
+  gd_managed_drop(m, NULL);
   return NULL;
 }
 
@@ -127,7 +127,7 @@ static PyObject *take_capsule(PyObject *capsule, bool immutable) {
     if (m->dl_tensor.device.device_type != kDLCPU) return NULL; /* whose producer was not told our stream */
     if (PyCapsule_SetName(capsule, "used_dltensor_versioned") != 0) return NULL;
     PyObject *tensor = gd_adopt(m, m->flags);
-    if (tensor == NULL) gd_managed_delete(m, NULL);
+    if (tensor == NULL) gd_managed_drop(m, NULL);
     return tensor;
   }
   if (!immutable || !PyCapsule_IsValid(capsule, "dltensor")) return NULL;
@@ -136,7 +136,7 @@ static PyObject *take_capsule(PyObject *capsule, bool immutable) {
   gd_storage *storage = gd_storage_of_legacy(m);
   PyObject *tensor = storage == NULL ? PyErr_NoMemory() : gd_tensor_new(&m->dl_tensor, DLPACK_READ_ONLY, storage);
   if (tensor == NULL && storage != NULL) gd_storage_release(storage);
-  else if (tensor == NULL) gd_managed_delete(NULL, m);
+  else if (tensor == NULL) gd_managed_drop(NULL, m);
   return tensor;
 }
 

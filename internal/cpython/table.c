@@ -82,11 +82,8 @@ static const char name_legacy[] = "dltensor", name_versioned[] = "dltensor_versi
 /* A capsule that still has its first name was never consumed: its tensor is ours to delete (R9). The
    destructor may run while an exception is on its way, and must not touch it. */
 static void capsule_destroy(PyObject *capsule) {
-  PyObject *class, *value, *trace;
-  PyErr_Fetch(&class, &value, &trace);
-  if (PyCapsule_IsValid(capsule, name_versioned)) gd_managed_delete(PyCapsule_GetPointer(capsule, name_versioned), NULL);
-  else if (PyCapsule_IsValid(capsule, name_legacy)) gd_managed_delete(NULL, PyCapsule_GetPointer(capsule, name_legacy));
-  PyErr_Restore(class, value, trace);
+  if (PyCapsule_IsValid(capsule, name_versioned)) gd_managed_drop(PyCapsule_GetPointer(capsule, name_versioned), NULL);
+  else if (PyCapsule_IsValid(capsule, name_legacy)) gd_managed_drop(NULL, PyCapsule_GetPointer(capsule, name_legacy));
 }
 
 /* gd_capsule exports x in a new capsule, versioned or legacy; extra_flags only fit in a versioned one.
@@ -273,6 +270,18 @@ int gd_table_make(const DLPackExchangeAPI *api, DLManagedTensorVersioned *m, PyO
 void gd_managed_delete(DLManagedTensorVersioned *versioned, DLManagedTensor *legacy) {
   if (versioned != NULL && versioned->deleter != NULL) versioned->deleter(versioned);
   if (legacy != NULL && legacy->deleter != NULL) legacy->deleter(legacy);
+}
+
+/* gd_managed_drop is gd_managed_delete for where an exception may be on its way: a deleter may run Python code.
+   C because: (b).
+   GIL: held.
+   Owns: takes the managed tensor.
+   Threads: any with the GIL. */
+void gd_managed_drop(DLManagedTensorVersioned *versioned, DLManagedTensor *legacy) {
+  PyObject *class, *value, *trace;
+  PyErr_Fetch(&class, &value, &trace);
+  gd_managed_delete(versioned, legacy);
+  PyErr_Restore(class, value, trace);
 }
 
 /* gd_legacy_library is the path of the library that a legacy managed tensor's deleter is in, NULL if unknown.
