@@ -89,6 +89,13 @@ PyObject *gd_tensor_make(uintptr_t data, DLDevice device, DLDataType dtype, int3
 PyObject *gd_tensor_view(gd_tensor *x, int64_t offset, DLDataType dtype, int32_t ndim, int64_t *shape, int64_t *strides,
                          uint64_t flags);
 bool gd_is_plain(const DLTensor *t);
+/* The number of elements if they lie exactly as in row-major order, extents of 1 included; 0 if not, or if there are none. */
+static inline int64_t gd_compact_count(const DLTensor *t) {
+  int64_t step = 1;
+  for (int i = t->ndim - 1; i >= 0; i--)
+    if (t->strides[i] != step || __builtin_mul_overflow(step, t->shape[i], &step) || step <= 0) return 0;
+  return step;
+}
 PyObject *gd_tuple_of(const int64_t *v, int n);
 int64_t gd_element_count(const DLTensor *t);
 int64_t gd_item_bits(DLDataType d, uint64_t flags);

@@ -79,16 +79,6 @@ static bool answers_false(PyObject *x, PyObject *method) {
   return answer == Py_False;
 }
 
-/* The number of elements if they lie exactly as in row-major order, extents of 1 included; 0 if not. */
-static int64_t compact_count(const DLTensor *t) {
-  int64_t step = 1;
-  for (int i = t->ndim - 1; i >= 0; i--) {
-    if (t->strides[i] != step) return 0;
-    step *= t->shape[i];
-  }
-  return step;
-}
-
 /* gd_torch_says_plain asks what torch's table does not say (R65): whether the tensor is a lazy conjugate or negative,
    whose memory holds other values than the tensor, and, if that matters, whether it requires grad. Conjugates are
    complex. A negative of a real dtype is the imaginary part of a conjugate, so it has one element or gaps between its
@@ -103,7 +93,7 @@ bool gd_torch_says_plain(PyObject *x, const gd_plan *plan, const DLTensor *t, bo
   if (grad != NULL) Py_DecRef(grad);
   if (no_grad && grad != Py_False) return false;
   if (t->dtype.code == kDLComplex) return answers_false(x, str_is_conj) && answers_false(x, str_is_neg);
-  if (t->dtype.code != kDLFloat || compact_count(t) > 1) return true;
+  if (t->dtype.code != kDLFloat || gd_compact_count(t) > 1) return true;
   return answers_false(x, str_is_neg);
 }
 

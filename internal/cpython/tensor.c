@@ -45,6 +45,14 @@ enum { FIRST_PAGE = 4096 }; /* no address lies below: such a number is an error,
 #define FAR ((int64_t)1 << 56) /* elements of at most 16 bytes that are farther apart are not plain; 64 such sums fit */
 #define ADDRESSES ((uintptr_t)1 << 62)
 
+/* Whether so many elements, which reach that far before and behind the first, all have addresses. */
+static bool addressable(const DLTensor *t, int64_t count, int64_t below, int64_t above) {
+  uintptr_t size = t->dtype.bits / 8, start = (uintptr_t)t->data;
+  if (start < FIRST_PAGE || start > ADDRESSES || t->byte_offset > ADDRESSES || count > FAR) return false;
+  start += t->byte_offset;
+  return above <= FAR && below >= -FAR && (uintptr_t)-below * size <= start && start + (uintptr_t)(above + 1) * size <= ADDRESSES;
+}
+
 /* gd_is_plain is true for a record that needs no second look: R39-R42 hold, and so does everything that
    dlpack.Tensor.Validate would check. False means only that Go must look.
    C because: (c).
@@ -55,20 +63,20 @@ bool gd_is_plain(const DLTensor *t) {
   if ((uint32_t)t->ndim > DLPACK_MAX_NDIM || !plain_dtype(t->dtype)) return false;
   if (t->device.device_type != kDLCPU && t->device.device_type != kDLCUDA) return false;
   if (t->ndim > 0 && ((uintptr_t)t->shape < FIRST_PAGE || (uintptr_t)t->strides < FIRST_PAGE)) return false;
+  int64_t count = gd_compact_count(t);
+  if (count > 0) return addressable(t, count, 0, count - 1);
   bool empty = false;
-  int64_t count = 1, below = 0, above = 0, span; /* how far elements reach, in elements; extents of 0 count as 1 */
+  int64_t below = 0, above = 0, span; /* how far elements reach, in elements; extents of 0 count as 1 */
+  count = 1;
   for (int i = 0; i < t->ndim; i++) {
-    int64_t n = t->shape[i], step = t->strides[i];
-    if (n < 0 || __builtin_mul_overflow(count, n + (n == 0), &count)) return false;
-    empty |= n == 0;
-    if (n > 1 && (__builtin_mul_overflow(n - 1, step, &span) || span < -FAR || span > FAR)) return false;
-    if (n > 1) *(span < 0 ? &below : &above) += span;
+    int64_t n = t->shape[i] + (t->shape[i] == 0);
+    if (n < 0 || __builtin_mul_overflow(count, n, &count)) return false;
+    empty |= t->shape[i] == 0;
+    if (__builtin_mul_overflow(n - 1, t->strides[i], &span) || span < -FAR || span > FAR) return false;
+    below += span < 0 ? span : 0;
+    above += span > 0 ? span : 0;
   }
-  if (empty && t->data == NULL) return true;
-  uintptr_t size = t->dtype.bits / 8, start = (uintptr_t)t->data;
-  if (start < FIRST_PAGE || start > ADDRESSES || t->byte_offset > ADDRESSES || count > FAR) return false;
-  start += t->byte_offset;
-  return above <= FAR && below >= -FAR && (uintptr_t)-below * size <= start && start + (uintptr_t)(above + 1) * size <= ADDRESSES;
+  return (empty && t->data == NULL) || addressable(t, count, below, above);
 }
 
 /* ---- Tensor ---- */
