@@ -23,6 +23,8 @@ func (host) Allocate(*dlpack.Tensor) (*dlpack.ManagedTensorVersioned, error) {
 
 func (host) Delete(*dlpack.ManagedTensorVersioned) {}
 
+func (host) Scratch() kernel.Scratch { return kernel.Scratch{} }
+
 func (host) Invoke(unsafe.Pointer, packed.Args, *packed.Ret) error {
 	return dlpack.Errorf(dlpack.KindRuntime, "builtin kernels call nobody back")
 }

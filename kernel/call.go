@@ -15,8 +15,10 @@ import (
 type Host interface {
 	// Allocate returns memory in the caller's framework like the prototype, of which shape, dtype and device count.
 	Allocate(prototype *dlpack.Tensor) (*dlpack.ManagedTensorVersioned, error)
-	// Delete gives back what Allocate gave.
+	// Delete gives back what Allocate gave, or what lies in the scratch memory.
 	Delete(*dlpack.ManagedTensorVersioned)
+	// Scratch returns the memory for small outputs, the same each time.
+	Scratch() Scratch
 	// Poll returns an error, ErrRaised as a rule, if the function shall stop. Asked is false if this goroutine is not the
 	// one that may ask: the one that called.
 	Poll() (asked bool, err error)

@@ -58,13 +58,6 @@ func (f Callable) drop(args packed.Args) {
 	}
 }
 
-// over reports whether the call has ended.
-func (ctx *Ctx) over() bool {
-	ctx.mu.Lock()
-	defer ctx.mu.Unlock()
-	return ctx.ended
-}
-
 // cellOf makes an argument of a value. It owns what it refers to.
 func (c *Call) cellOf(value any) (packed.Cell, error) {
 	switch v := value.(type) {

@@ -22,12 +22,21 @@ type Ctx struct {
 	polled atomic.Int64          // when the host was asked last, since begin
 	reason atomic.Pointer[error] // why to stop
 
-	mu      sync.Mutex
-	ended   bool
-	outputs []*dlpack.ManagedTensorVersioned // those that are not returned yet
+	// How many bytes of the scratch memory are used, a multiple of 64, with the mark asking; or ended. One word for both, so
+	// that a call that asks the host for nothing needs no lock.
+	state   atomic.Int64
+	scratch Scratch
+
+	mu      sync.Mutex                       // is held while the host is asked: an end waits
+	outputs []*dlpack.ManagedTensorVersioned // those of the host's memory that are not returned yet
 	one     [1]*dlpack.ManagedTensorVersioned
 	asked   *prototype // what the host is asked for: the call's own, as long as it lasts
 }
+
+const (
+	asking = 1 // somebody has held the mutex, or does
+	ended  = -1
+)
 
 // A prototype is a record to allocate one like it, with room for its shape.
 type prototype struct {
@@ -60,7 +69,7 @@ var (
 func (c *Call) Ctx() *Ctx {
 	if c.ctx == nil {
 		c.ctx = c.newCtx()
-		c.ctx.host, c.ctx.asked = c.host, &c.asked
+		c.ctx.host, c.ctx.asked, c.ctx.scratch = c.host, &c.asked, c.host.Scratch()
 		c.ctx.outputs = c.ctx.one[:0]
 	}
 	return c.ctx
@@ -84,6 +93,9 @@ func (ctx *Ctx) Err() error {
 	if ctx == nil {
 		return nil
 	}
+	if ctx.over() {
+		return errEnded
+	}
 	if reason := ctx.reason.Load(); reason != nil {
 		return *reason
 	}
@@ -105,8 +117,9 @@ func (ctx *Ctx) Err() error {
 	return err
 }
 
-// Empty returns a new tensor in the caller's own framework, compact and row-major. What is in it is not said. A function
-// gives it back by returning it; outputs that are not returned go when the call ends.
+// Empty returns a new tensor for the caller's own framework, compact and row-major. What is in it is not said. A function
+// gives it back by returning it; outputs that are not returned go when the call ends. Either way it must not be used after
+// that: the memory of a small one is another call's then.
 //
 // It panics where there is no memory, or no shape like that: the call then ends with the error (MemoryError,
 // ValueError, BufferError), without a stack, as if the function had returned it.
@@ -139,14 +152,14 @@ func EmptyOn[T tensor.Element](ctx *Ctx, device dlpack.Device, shape ...int64) (
 
 // output makes an output, which the context owns.
 func (ctx *Ctx) output(dtype dlpack.DType, device dlpack.Device, shape []int64) (*dlpack.Tensor, error) {
-	if _, err := dlpack.Elements(shape); err != nil {
-		return nil, Errorf(ValueError, "%s", dlpack.MessageOf(err))
-	}
 	if ctx == nil {
 		if device.Type != dlpack.CPU {
 			return nil, Errorf(BufferError, "want memory on %v, got no caller who has some", device)
 		}
 		return goTensor(dtype, shape)
+	}
+	if m := ctx.place(dtype, device, shape); m != nil {
+		return &m.Tensor, nil
 	}
 	ctx.mu.Lock()
 	defer ctx.mu.Unlock()
@@ -181,8 +194,11 @@ func goTensor(dtype dlpack.DType, shape []int64) (*dlpack.Tensor, error) {
 
 // allocate returns memory of the caller's, and makes sure that it is as asked. The mutex is held: an end must wait.
 func (ctx *Ctx) allocate(dtype dlpack.DType, device dlpack.Device, shape []int64) (*dlpack.ManagedTensorVersioned, error) {
-	if ctx.ended {
+	if !ctx.mayAsk() {
 		return nil, errEnded
+	}
+	if _, err := dlpack.Elements(shape); err != nil {
+		return nil, Errorf(ValueError, "%s", dlpack.MessageOf(err))
 	}
 	ctx.asked.set(dtype, device, shape)
 	m, err := ctx.host.Allocate(&ctx.asked.Tensor)
@@ -198,6 +214,9 @@ func (ctx *Ctx) allocate(dtype dlpack.DType, device dlpack.Device, shape []int64
 
 // memory is allocate for those who do not hold the mutex. The context does not own the result.
 func (ctx *Ctx) memory(dtype dlpack.DType, device dlpack.Device, shape []int64) (*dlpack.ManagedTensorVersioned, error) {
+	if m := ctx.place(dtype, device, shape); m != nil {
+		return m, nil
+	}
 	ctx.mu.Lock()
 	defer ctx.mu.Unlock()
 	return ctx.allocate(dtype, device, shape)
@@ -241,48 +260,45 @@ func asIs(m *dlpack.ManagedTensorVersioned, want *dlpack.Tensor) bool {
 	return uintptr(t.Start())&uintptr(t.DType.Align()-1) == 0
 }
 
-// take returns the output that t is, nil if it is none, and no longer owns it.
-func (ctx *Ctx) take(t *dlpack.Tensor) *dlpack.ManagedTensorVersioned {
+// take returns the output in the host's memory that is the one, nil if none is, and no longer owns it.
+func (ctx *Ctx) take(isIt func(*dlpack.Tensor) bool) *dlpack.ManagedTensorVersioned {
+	if ctx.state.Load()&asking == 0 {
+		return nil
+	}
 	ctx.mu.Lock()
 	defer ctx.mu.Unlock()
-	for i, m := range ctx.outputs {
-		if same(&m.Tensor, t) {
-			return ctx.remove(i)
-		}
+	i := slices.IndexFunc(ctx.outputs, func(m *dlpack.ManagedTensorVersioned) bool { return isIt(&m.Tensor) })
+	if i < 0 {
+		return nil
 	}
-	return nil
-}
-
-// takeAt is take for a compact tensor that is not empty.
-func (ctx *Ctx) takeAt(start unsafe.Pointer, d dlpack.DType, device dlpack.Device, shape []int64) *dlpack.ManagedTensorVersioned {
-	ctx.mu.Lock()
-	defer ctx.mu.Unlock()
-	for i, m := range ctx.outputs {
-		t := &m.Tensor
-		if t.Start() == start && t.DType == d && t.Device == device && slices.Equal(t.Dims(), shape) {
-			return ctx.remove(i)
-		}
-	}
-	return nil
-}
-
-// remove returns output i, which the context no longer owns. The mutex is held.
-func (ctx *Ctx) remove(i int) *dlpack.ManagedTensorVersioned {
-	m, last := ctx.outputs[i], len(ctx.outputs)-1
-	if i < last {
-		copy(ctx.outputs[i:], ctx.outputs[i+1:])
-	}
-	ctx.outputs[last] = nil
-	ctx.outputs = ctx.outputs[:last]
+	m := ctx.outputs[i]
+	ctx.outputs = slices.Delete(ctx.outputs, i, i+1)
 	return m
+}
+
+// over reports whether the call has ended.
+func (ctx *Ctx) over() bool { return ctx.state.Load() == ended }
+
+// mayAsk reports whether the host may be asked for something. The mutex is held: an end waits from now on.
+func (ctx *Ctx) mayAsk() bool {
+	for {
+		state := ctx.state.Load()
+		if state == ended || state&asking != 0 {
+			return state != ended
+		}
+		if ctx.state.CompareAndSwap(state, state|asking) {
+			return true
+		}
+	}
 }
 
 // end gives back the outputs that are left. Whoever uses the context from now on is told.
 func (ctx *Ctx) end() {
+	if ctx.state.Swap(ended)&asking == 0 {
+		return
+	}
 	ctx.mu.Lock()
 	defer ctx.mu.Unlock()
-	ctx.ended = true
-	ctx.reason.Store(&errEnded)
 	for _, m := range ctx.outputs {
 		ctx.host.Delete(m)
 	}

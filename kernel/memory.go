@@ -23,26 +23,38 @@ func NewMemory(prototype *dlpack.Tensor, block func(head, size int) unsafe.Point
 	if err != nil {
 		return nil, err
 	}
-	dims := prototype.Dims()
-	record := int(unsafe.Sizeof(dlpack.ManagedTensorVersioned{}))
-	head := roundUp(record + 16*len(dims))
+	head := headSize(int(prototype.NDim))
 	start := block(head, roundUp(int(size)))
 	if start == nil {
 		return nil, Errorf(MemoryError, "want %d bytes, got none", size)
 	}
-	m := (*dlpack.ManagedTensorVersioned)(start)
-	m.Version = dlpack.Current
-	m.Tensor = dlpack.Tensor{Device: prototype.Device, NDim: prototype.NDim, DType: prototype.DType}
-	if len(dims) > 0 {
-		axes := unsafe.Slice((*int64)(unsafe.Add(start, record)), 2*len(dims))
-		copy(axes, dims)
-		dlpack.CompactStrides(axes[len(dims):], dims)
-		m.Tensor.Shape, m.Tensor.Strides = &axes[0], &axes[len(dims)]
-	}
-	if size > 0 {
-		m.Tensor.Data = unsafe.Add(start, head)
+	m := layOut(start, prototype.DType, prototype.Device, prototype.Dims())
+	if size == 0 {
+		m.Tensor.Data = nil
 	}
 	return m, nil
+}
+
+const recordSize = int(unsafe.Sizeof(dlpack.ManagedTensorVersioned{}))
+
+// headSize returns how many bytes lie in front of the elements: of a record and its numbers.
+func headSize(ndim int) int { return roundUp(recordSize + 16*ndim) }
+
+// layOut makes a tensor of a block: the record, shape and strides, which are zero as yet, and the elements. The tensor is
+// compact and row-major. Shape leads to the numbers, also if there is none.
+func layOut(start unsafe.Pointer, d dlpack.DType, device dlpack.Device, shape []int64) *dlpack.ManagedTensorVersioned {
+	m := (*dlpack.ManagedTensorVersioned)(start)
+	m.Version = dlpack.Current
+	t := &m.Tensor
+	t.Data, t.Device, t.NDim, t.DType = unsafe.Add(start, headSize(len(shape))), device, int32(len(shape)), d
+	t.Shape = (*int64)(unsafe.Add(start, recordSize))
+	if n := len(shape); n > 0 {
+		axes := unsafe.Slice(t.Shape, 2*n)
+		copy(axes, shape)
+		dlpack.CompactStrides(axes[n:], shape)
+		t.Strides = &axes[n]
+	}
+	return m
 }
 
 // roundUp returns size as a multiple of 64, the alignment of elements.

@@ -3,7 +3,6 @@ package kernel
 import (
 	"slices"
 	"strconv"
-	"unsafe"
 
 	"godlpack/dlpack"
 	"godlpack/packed"
@@ -24,31 +23,35 @@ func ReturnMut[T tensor.Element](c *Call, v tensor.Mut[T]) { Return(c, v.Of) }
 
 // ReturnDeviceOf gives a tensor back.
 func ReturnDeviceOf[T tensor.Element](c *Call, v tensor.DeviceOf[T]) {
-	if !v.Contiguous() || !c.returnOutput(tensor.DTypeOf[T](), v.Device(), v.Pointer(), v.Shape()) {
+	if m := output(c, v); m != nil {
+		c.returnOutput(m)
+	} else {
 		c.returnTensor(v.Record())
 	}
+}
+
+// output returns the whole output that v is, as nearly all results are, and nil if there is none that has its numbers. It
+// spares them the way by a record.
+func output[T tensor.Element](c *Call, v tensor.DeviceOf[T]) *dlpack.ManagedTensorVersioned {
+	if c.ctx == nil {
+		return nil
+	}
+	if m := c.ctx.placed(v.Shape()); m != nil && v.Assumed(&m.Tensor) {
+		return m
+	}
+	return c.ctx.take(v.Assumed)
 }
 
 // ReturnDeviceMut gives a tensor back.
 func ReturnDeviceMut[T tensor.Element](c *Call, v tensor.DeviceMut[T]) { ReturnDeviceOf(c, v.DeviceOf) }
 
-// returnOutput passes on the output that begins at start, if a compact tensor there is all of it, as nearly all results
-// are. It spares them the way by a record.
-func (c *Call) returnOutput(d dlpack.DType, device dlpack.Device, start unsafe.Pointer, shape []int64) bool {
-	if c.ctx == nil || start == nil {
-		return false
-	}
-	m := c.ctx.takeAt(start, d, device, shape)
-	if m == nil {
-		return false
-	}
+func (c *Call) returnOutput(m *dlpack.ManagedTensorVersioned) {
 	if !c.declared(&m.Tensor) {
 		c.give(packed.Cell{}, c.undeclared(m.Tensor))
 		c.host.Delete(m)
-		return true
+		return
 	}
 	c.give(packed.Managed(m), nil)
-	return true
 }
 
 func (c *Call) returnTensor(r tensor.Record) {
@@ -83,18 +86,20 @@ func (c *Call) undeclared(t dlpack.Tensor) error {
 
 // ReturnList gives a list of tensors back.
 func ReturnList[T tensor.Element](c *Call, v []tensor.Of[T]) {
-	returnList(c, v, func(v tensor.Of[T]) (packed.Cell, error) {
-		r := v.Record()
-		return c.tensorCell(&r)
-	})
+	returnList(c, v, func(v tensor.Of[T]) (packed.Cell, error) { return elementCell(c, v) })
 }
 
 // ReturnMutList gives a list of tensors back.
 func ReturnMutList[T tensor.Element](c *Call, v []tensor.Mut[T]) {
-	returnList(c, v, func(v tensor.Mut[T]) (packed.Cell, error) {
-		r := v.Record()
-		return c.tensorCell(&r)
-	})
+	returnList(c, v, func(v tensor.Mut[T]) (packed.Cell, error) { return elementCell(c, v.Of) })
+}
+
+func elementCell[T tensor.Element](c *Call, v tensor.Of[T]) (packed.Cell, error) {
+	if m := output(c, v.OnDevice()); m != nil {
+		return packed.Managed(m), nil
+	}
+	r := v.Record()
+	return c.tensorCell(&r)
 }
 
 // ReturnInts gives a list of ints back. The ValueError is that of ReturnUint.
@@ -192,7 +197,7 @@ func (c *Call) give(cell packed.Cell, err error) {
 func (c *Call) tensorCell(r *tensor.Record) (packed.Cell, error) {
 	if c.ctx != nil {
 		t := r.Tensor()
-		if m := c.ctx.take(&t); m != nil {
+		if m := c.ctx.take(func(output *dlpack.Tensor) bool { return same(output, &t) }); m != nil {
 			return packed.Managed(m), nil
 		}
 	}

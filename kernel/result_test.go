@@ -90,12 +90,14 @@ func TestResults(t *testing.T) {
 				c.do(call)
 				return nil
 			}})
-			h, called := newHost(), newCall(record(data, 2, 2))
-			if err := called.of(f, h); err != nil {
-				t.Fatal(err)
+			for _, h := range []*fakeHost{newHost(), newScratchHost(16)} {
+				called := newCall(record(data, 2, 2))
+				if err := called.of(f, h); err != nil {
+					t.Fatal(err)
+				}
+				equal(t, "result", called.result(t, h), c.want)
+				h.balanced(t)
 			}
-			equal(t, "result", called.result(t, h), c.want)
-			h.balanced(t)
 		})
 	}
 }

@@ -17,7 +17,7 @@ func (ctx *Ctx) Stream(device dlpack.Device) (uintptr, error) {
 	}
 	ctx.mu.Lock()
 	defer ctx.mu.Unlock()
-	if ctx.ended {
+	if !ctx.mayAsk() {
 		return 0, errEnded
 	}
 	return ctx.host.Stream(device)

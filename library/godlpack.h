@@ -142,6 +142,13 @@ struct GDContext {
      call may be captured in a graph. Called in the calling thread only, since streams are current in threads. -1 after an
      error that the host keeps. Hosts whose size ends before this entry work on default streams. */
   int (*current_stream)(GDContext *, DLDevice device, void **out);
+
+  /* Memory for small outputs on cpu, for this call only: scratch_size bytes from scratch on, aligned to 64. In the place of
+     asking allocate, which takes longer, a library may put a managed tensor there (the record without a deleter, its numbers,
+     its elements, compact and row-major), and moves both fields on. It returns it as any other; the host copies it. NULL:
+     there is none, as for hosts whose size ends before these entries. */
+  void *scratch;
+  size_t scratch_size;
 };
 
 typedef struct {

@@ -55,6 +55,18 @@ func (host) Delete(m *dlpack.ManagedTensorVersioned) {
 	C.gd_delete((*C.DLManagedTensorVersioned)(unsafe.Pointer(m)))
 }
 
+// Scratch returns the memory that the host has ready for small outputs.
+//
+// GIL: any.
+// Owns: nothing; the memory is the host's.
+// Threads: any.
+func (h host) Scratch() kernel.Scratch {
+	if h.ctx.size < C.sizeof_GDContext {
+		return kernel.Scratch{}
+	}
+	return kernel.Scratch{Start: h.ctx.scratch, Size: int(h.ctx.scratch_size)}
+}
+
 // Poll asks the host whether to stop.
 //
 // GIL: any.

@@ -19,6 +19,12 @@ func (v *span[T]) Assume(t *dlpack.Tensor) {
 	v.start, v.dims, v.steps, v.place = first(t), t.Shape, t.Strides, placeOf(int(t.NDim), t.Device)
 }
 
+// Assumed reports whether v is what Assume makes of t: the same elements, by the very numbers that t has for them.
+func (v span[T]) Assumed(t *dlpack.Tensor) bool {
+	return v.start == t.Start() && v.dims == t.Shape && v.steps == t.Strides && v.place == placeOf(int(t.NDim), t.Device) &&
+		DTypeOf[T]() == t.DType
+}
+
 // first returns the address of the first element, nil if there is none.
 func first(t *dlpack.Tensor) unsafe.Pointer {
 	for i := range uintptr(t.NDim) {

@@ -111,7 +111,7 @@ capsule_pointer = _function("PyCapsule_GetPointer", c_void_p, ctypes.py_object, 
 capsule_rename = _function("PyCapsule_SetName", c_int, ctypes.py_object, c_char_p)
 _dying_name = _function("PyCapsule_GetName", c_char_p, c_void_p)
 _dying_pointer = _function("PyCapsule_GetPointer", c_void_p, c_void_p, c_char_p)
-_increase = _function("Py_IncRef", None, ctypes.py_object)
+increase = _function("Py_IncRef", None, ctypes.py_object)
 
 
 @keep
@@ -250,20 +250,20 @@ def forged_table(*, version=(1, 3), prev=None, from_py=OWN, to_py=OWN):
 
     def good_to_py(address, out):
         made = Taken(address)
-        _increase(made)
+        increase(made)
         out[0] = id(made)
         return 0
 
     table = keep(Table(Version(*version)))
     table.prev = ctypes.addressof(prev) if prev else None
-    table.managed_from_py = _slot(ManagedFromPy, good_from_py if from_py is OWN else from_py)
-    table.managed_to_py = _slot(ManagedToPy, good_to_py if to_py is OWN else to_py)
-    table.current_stream = _slot(CurrentStream, lambda *_: 0)
+    table.managed_from_py = slot(ManagedFromPy, good_from_py if from_py is OWN else from_py)
+    table.managed_to_py = slot(ManagedToPy, good_to_py if to_py is OWN else to_py)
+    table.current_stream = slot(CurrentStream, lambda *_: 0)
     table.allocator = RAISES_SYSTEM_ERROR  # nobody is to call it
     return table
 
 
-def _slot(kind, function):
+def slot(kind, function):
     if function is None or isinstance(function, int):
         return function
     return ctypes.cast(keep(kind(function)), c_void_p).value

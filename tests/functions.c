@@ -88,6 +88,22 @@ static int new_like(GDContext *c, DLTensor *x, uint8_t fill, TVMValue *ret, int 
   return 0;
 }
 
+/* As new_like, in the memory that the host has for small outputs. */
+static int placed(GDContext *c, DLTensor *x, uint8_t fill, TVMValue *ret, int *code) {
+  size_t size = (size_t)elements(x) * x->dtype.bits / 8, head = (sizeof(DLManagedTensorVersioned) + 16 * (size_t)x->ndim + 63) & ~(size_t)63;
+  DLManagedTensorVersioned *m = c->scratch;
+  if (c->scratch == NULL) return fail(c, "ValueError", "no scratch memory");
+  if (head + size > c->scratch_size || x->dtype.bits % 8 != 0) return fail(c, "ValueError", "too large");
+  if ((uintptr_t)m % 64 != 0) return fail(c, "ValueError", "not aligned");
+  int64_t *shape = (int64_t *)(m + 1), *strides = shape + x->ndim, step = 1;
+  *m = (DLManagedTensorVersioned){{1, 3}, NULL, NULL, 0, {(char *)m + head, {1, 0}, x->ndim, x->dtype, shape, strides, 0}};
+  for (int i = x->ndim - 1; i >= 0; i--) shape[i] = x->shape[i], strides[i] = step, step *= shape[i];
+  memset((char *)m + head, fill, size);
+  c->scratch = (char *)m + ((head + size + 63) & ~(size_t)63);
+  c->scratch_size -= (size_t)((char *)c->scratch - (char *)m);
+  return ret->v_handle = m, *code = GD_MANAGED, 0;
+}
+
 static void delete_nothing(DLManagedTensorVersioned *m) { (void)m; }
 
 /* What a broken library might return. */
@@ -140,7 +156,7 @@ static int values(TVMValue *ret, int *code) {
   return 0;
 }
 
-enum { NOP0, NOP3, TELL, TELL9, ECHO, EMPTY_LIKE, TWO, ODD, FAIL, SILENT, VALUES, WAIT, INVOKE, WRITE, HELD, SCRATCH, BOTH, LISTED, STREAM, STREAM_OF };
+enum { NOP0, NOP3, TELL, TELL9, ECHO, EMPTY_LIKE, TWO, ODD, FAIL, SILENT, VALUES, WAIT, INVOKE, WRITE, HELD, SCRATCH, BOTH, LISTED, STREAM, STREAM_OF, PLACED, PLACED_TWICE, LEND };
 
 static const GDFunction functions[] = {
 #define P(name) "{\"name\":\"" name "\",\"kind\":\"tensor\"}"
@@ -166,6 +182,9 @@ static const GDFunction functions[] = {
     D("listed", P("x"), "{\"kind\":\"list\",\"elem\":" T "}"),
     D("stream", P("x") "," P("y"), ""),
     D("stream_of", "{\"name\":\"device\",\"kind\":\"device\"}", T),
+    D("placed", P("x"), T),
+    D("placed_twice", P("x"), T ",{\"kind\":\"int\"}," T "," T),
+    D("lend", "{\"name\":\"f\",\"kind\":\"callable\"}," P("x"), T),
 };
 
 /* The slot of an exchange table that knows no stream. */
@@ -201,6 +220,16 @@ static int call(TVMValue *args, int *codes, int n, TVMValue *ret, int *ret_code,
       if (c->function == BOTH) l->codes[0] = GD_INT, l->values[0].v_int64 = 7;
       else if (new_like(c, args[0].v_handle, 1, &l->values[0], &l->codes[0]) != 0) return free(l), *ret_code = GD_NULL, -1;
       return new_like(c, args[0].v_handle, 2, &l->values[1], &l->codes[1]);
+    case PLACED: return placed(c, args[0].v_handle, 5, ret, ret_code);
+    case PLACED_TWICE: /* two outputs, and the second one once more */
+      l = list(4), l->codes[1] = GD_INT, l->values[1].v_int64 = (int64_t)c->scratch_size;
+      if (placed(c, args[0].v_handle, 1, &l->values[0], &l->codes[0]) != 0 || placed(c, args[0].v_handle, 2, &l->values[2], &l->codes[2]) != 0)
+        return free(l), -1;
+      return l->values[3] = l->values[2], l->codes[3] = l->codes[2], ret->v_handle = l, *ret_code = GD_TUPLE, 0;
+    case LEND: /* one output to a callable, and then another one as the result */
+      if (placed(c, args[1].v_handle, 3, &scratch, &scratch_code) != 0) return -1;
+      if (c->invoke(c, args[0].v_handle, &scratch, &scratch_code, 1, ret, ret_code) != 0) return *ret_code = GD_NULL, -1;
+      return placed(c, args[1].v_handle, 4, ret, ret_code);
     case ODD: return odd(args[0].v_int64, ret, ret_code);
     case FAIL:
       kind = args[0].v_handle, message = args[1].v_handle;

@@ -16,6 +16,7 @@ from collections import namedtuple
 from fractions import Fraction
 from pathlib import Path
 
+import forge
 import pytest
 from together import together
 
@@ -469,6 +470,146 @@ def test_list_of_outputs(f, np, torch):
         f.listed(x, out=x)
 
 
+# ---- small outputs, in memory that the host copies ----
+
+
+@pytest.mark.parametrize("shape", [(), (1,), (5,), (2, 3), (3, 1, 2), (1, 1, 4), (1,) * 8], ids=str)
+def test_small_outputs_are_copied(f, np, torch, jax, tvm_ffi, shape):
+    n = np.ones(shape, "uint8")
+    for x, kind in (
+        (n, np.ndarray),
+        (torch.ones(shape, dtype=torch.uint8), torch.Tensor),
+        (jax.numpy.ones(shape, "uint8"), jax.Array),
+        (gd.full(shape, 1, "uint8"), gd.Tensor),
+        (tvm_ffi.from_dlpack(gd.full(shape, 1, "uint8")), tvm_ffi.Tensor),
+    ):
+        y = f.placed(x)
+        a, size, b, c = f.placed_twice(x)
+        assert all(isinstance(z, kind) and tuple(z.shape) == shape for z in (y, a, b, c))
+        assert size == 4096
+        views = [gd.from_dlpack(z) for z in (y, a, b, c)]
+        assert len({v.data_ptr for v in views}) == 4, "memory of its own for each"
+        assert [set(np.from_dlpack(v).ravel().tolist()) for v in views] == [{5}, {1}, {2}, {2}]
+        if kind is not jax.Array:
+            assert not any(v.readonly for v in views)
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int16", "uint64", "float16", "float64", "complex128"])
+def test_small_outputs_of_all_dtypes(f, np, torch, dtype):
+    x = np.ones((2, 2), dtype)
+    want = np.full(4 * x.itemsize, 5, "uint8").tobytes()
+    for like in (np.ndarray, torch.Tensor, gd.Tensor):
+        y = np.from_dlpack(f.placed(x, like=like))
+        assert y.dtype == x.dtype
+        assert y.tobytes() == want
+
+
+def test_scratch_memory_is_for_one_call(f, np):
+    x = np.ones(4, "uint8")
+    within = []
+
+    def callback(y):
+        assert y.tolist() == [3, 3, 3, 3]
+        within.append(y)
+        within.append(f.placed(np.ones(400, "uint8")))  # this call has memory of its own
+
+    assert f.lend(callback, x).tolist() == [4, 4, 4, 4]
+    f.placed(np.ones(2000, "uint8"))
+    assert within[0].tolist() == [3, 3, 3, 3]
+    assert set(within[1].tolist()) == {5}
+
+    def work(number):
+        y = f.placed(np.ones(number + 1))
+        assert y.shape == (number + 1,)
+        assert set(y.tobytes()) == {5}
+
+    together(work)
+
+
+def test_no_scratch_memory_where_outputs_have_a_place(f, np):
+    x = np.ones(3)
+    with pytest.raises(ValueError, match="no scratch memory"):
+        f.placed(x, out=np.zeros(3))
+    with pytest.raises(ValueError, match="too large"):
+        f.placed(np.ones(4096, "uint8"))
+    assert f.placed(x, out=None).shape == (3,)
+
+
+def test_small_output_of_a_dtype_that_numpy_has_not(f, np, torch):
+    x = torch.ones(3, dtype=torch.bfloat16)
+    assert f.placed(x).dtype == torch.bfloat16
+    assert f.placed(x, like=gd.Tensor).dtype == "bfloat16"
+    if "ml_dtypes" not in sys.modules:
+        with pytest.raises(TypeError, match="bfloat16"):
+            f.placed(x, like=np.ndarray)
+
+
+def says(context, set_error):
+    set_error(context, b"MemoryError", b"the framework is full")
+    return -1
+
+
+def gives(forged, out):
+    forged.exported += 1
+    out[0] = forged.address
+    return 0
+
+
+ALLOCATORS = {
+    "fails": (None, MemoryError, "the framework is full"),
+    "another shape": (lambda: forge.Forged((3, 2)), BufferError, "another tensor than it was asked for"),
+    "another rank": (lambda: forge.Forged((6,)), BufferError, "another tensor than it was asked for"),
+    "another dtype": (lambda: forge.Forged((2, 3), dtype=(0, 32, 1)), BufferError, "another tensor than it was asked for"),
+    "another device": (lambda: forge.Forged((2, 3), device=(2, 0)), BufferError, "another tensor than it was asked for"),
+    "gaps": (lambda: forge.Forged((2, 3), (6, 2)), BufferError, "another tensor than it was asked for"),
+    "read-only": (lambda: forge.Forged((2, 3), flags=forge.READ_ONLY), BufferError, "another tensor than it was asked for"),
+    "no memory": (lambda: forge.Forged((2, 3), data=None), BufferError, "another tensor than it was asked for"),
+    "good": (lambda: forge.Forged((2, 3)), None, ""),
+    "good, without strides": (lambda: forge.Forged((2, 3), None), None, ""),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", ALLOCATORS)
+def test_small_output_by_an_allocator_that_errs(f, np, case):
+    make, error, text = ALLOCATORS[case]
+    made = []
+
+    def allocate(prototype, out, context, set_error):
+        p = prototype.contents
+        assert (p.dims(), p.data, p.steps(), p.dtype_triple()) == ((2, 3), None, None, forge.FLOAT32)
+        if make is None:
+            return says(context, set_error)
+        made.append(make())
+        return gives(made[-1], out)
+
+    class Array(forge.Taken):
+        pass
+
+    def to_py(address, out):
+        array = Array(address)
+        forge.increase(array)
+        out[0] = id(array)
+        return 0
+
+    table = forge.forged_table(to_py=to_py)
+    Array.__dlpack_c_exchange_api__ = forge.publish(table).__dlpack_c_exchange_api__
+    x = np.ones((2, 3), "float32")
+    table.allocator = forge.slot(forge.Allocator, allocate)
+    for _ in range(2):
+        if error is None:
+            y = f.placed(x, like=Array)
+            assert isinstance(y, Array)
+            data = made[-1].memory
+            assert bytes(data)[:24] == b"\5" * 24
+            assert bytes(data)[24:28] == bytes(forge.Forged().memory)[24:28], "and not a byte more"
+            del y
+        else:
+            with pytest.raises(error, match=text):
+                f.placed(x, like=Array)
+    gc.collect()
+    assert all(m.deleted == m.exported == 1 for m in made)
+
+
 def test_out_gets_a_returned_argument(f, np):
     x, out = np.arange(3), np.zeros(3, int)
     assert f.echo(x, out=out) is out
@@ -789,7 +930,7 @@ LAYOUTS = """
 int main(void) {
   F(TVMValue, v_int64); F(TVMValue, v_float64); F(TVMValue, v_handle); F(TVMValue, v_str); F(TVMValue, v_type); F(TVMValue, v_device);
   F(TVMByteArray, data); F(TVMByteArray, size); F(GDList, n); F(GDList, values); F(GDList, codes); F(GDList, flags);
-  F(GDContext, size); F(GDContext, function); F(GDContext, flags); F(GDContext, allocate); F(GDContext, poll); F(GDContext, invoke); F(GDContext, fail); F(GDContext, current_stream);
+  F(GDContext, size); F(GDContext, function); F(GDContext, flags); F(GDContext, allocate); F(GDContext, poll); F(GDContext, invoke); F(GDContext, fail); F(GDContext, current_stream); F(GDContext, scratch); F(GDContext, scratch_size);
   F(GDFunction, name); F(GDFunction, declaration);
   F(GDLibrary, version); F(GDLibrary, size); F(GDLibrary, name); F(GDLibrary, count); F(GDLibrary, functions); F(GDLibrary, call);
   N(sizeof(GDContext)); N(sizeof(GDLibrary)); N(sizeof(TVMValue)); N(GODLPACK_LIBRARY_VERSION); N(GD_CHECKED);

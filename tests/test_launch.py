@@ -33,7 +33,7 @@ def export(x, out):
 
 def make(managed, out):
     x = Array(adopt(managed))
-    forge._increase(x)
+    forge.increase(x)
     out[0] = id(x)
     return 0
 
@@ -56,9 +56,9 @@ def tell(kind, device, out):
     return 0
 
 table = forge.forged_table(from_py=export, to_py=make)
-table.record_from_py = forge._slot(forge.RecordFromPy, borrow)
-table.allocator = forge._slot(forge.Allocator, allocate)
-table.current_stream = forge._slot(forge.CurrentStream, tell)
+table.record_from_py = forge.slot(forge.RecordFromPy, borrow)
+table.allocator = forge.slot(forge.Allocator, allocate)
+table.current_stream = forge.slot(forge.CurrentStream, tell)
 Array.__dlpack_c_exchange_api__ = forge.publish(table).__dlpack_c_exchange_api__
 """
 
@@ -131,7 +131,7 @@ a = Array(gd.zeros(2, device="cuda"))
 for _ in range(2):
     raises(TypeError, "no stream", f.stream, a, a)
     raises(TypeError, "no stream", f.stream_of, gd.Device("cuda"), like=Array)
-table.current_stream = forge._slot(forge.CurrentStream, lambda *_: -1)
+table.current_stream = forge.slot(forge.CurrentStream, lambda *_: -1)
 raises(RuntimeError, "stream(): its caller's library does not know its stream of cuda:0", f.stream, a, a)
 table.current_stream = None
 s = new_stream()

@@ -62,6 +62,9 @@ func (c *call) newOutput(prototype *dlpack.Tensor) (*object, error) {
 // Delete gives an output back.
 func (c *call) Delete(m *managed) { c.release((*object)(m.ManagerCtx)) }
 
+// Scratch returns none: tvm-ffi makes the object of an output together with its memory.
+func (*call) Scratch() kernel.Scratch { return kernel.Scratch{} }
+
 // Poll asks whether to stop, in Python whether somebody has pressed Ctrl-C. The exception is Python's own then: tvm-ffi has
 // an error for it that says just that.
 func (c *call) Poll() (asked bool, err error) {

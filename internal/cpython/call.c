@@ -11,12 +11,15 @@ enum {
   FEW = 8,         /* arguments, and dimensions, for which there is room on the stack */
   PAGE = 4096,     /* bytes of memory that a call takes at once, if it needs more */
   DEEP = 64,       /* lists in lists */
+  SCRATCH = 4096,  /* bytes for small outputs: to copy them costs less than memory that Go asks for */
 };
 
 typedef struct { DLTensor t; int64_t strides[FEW]; } record;
 typedef struct block { struct block *next; } block;
 typedef struct held { struct held *next; PyObject *object; } held;
 typedef struct followed { struct followed *next; int32_t device; uintptr_t *current, before; } followed;
+
+typedef union scratch { union scratch *next; char memory[SCRATCH]; } scratch;
 
 typedef struct { size_t size; const char *message; char kind[]; } failure; /* the message lies behind the kind's NUL */
 
@@ -36,6 +39,7 @@ typedef struct {
   PyObject *out;            /* borrowed: where outputs go, a tensor or a tuple of them; or NULL */
   int given;                /* outputs that were wrapped */
   offer *offer;             /* NULL if there is none */
+  scratch *scratch;         /* for small outputs; NULL if there is none */
   PyThreadState *thread;    /* the calling one, while it is without the GIL */
   PyObject *class, *value, *trace; /* an exception of Python that was met on the way */
   bool stopped;             /* it is one that the function has no say in */
@@ -83,7 +87,27 @@ static void keep_exception(call *c) {
   PyErr_Clear();
 }
 
+static GD_OWN scratch *scratches; /* that no call uses */
+
+/* Gives a call memory for small outputs, unless it has a place for its outputs. If there is none it goes without. */
+static void take_scratch(call *c) {
+  if (c->f->outputs == 0 || c->out != NULL) return;
+  if ((c->scratch = scratches) != NULL) scratches = c->scratch->next;
+  else c->scratch = aligned_alloc(64, sizeof *c->scratch);
+}
+
+static void give_scratch(scratch *s) {
+  if (s == NULL) return;
+  s->next = scratches;
+  scratches = s;
+}
+
+static bool in_scratch(const call *c, const void *p) {
+  return c->scratch != NULL && (uintptr_t)p - (uintptr_t)c->scratch < sizeof *c->scratch;
+}
+
 static void let_go(call *c) {
+  give_scratch(c->scratch);
   for (followed *f = c->followed; f != NULL; f = f->next) *f->current = f->before;
   for (held *h = c->held; h != NULL; h = h->next) Py_DecRef(h->object);
   for (block *b = c->blocks, *next; b != NULL; b = next) next = b->next, free(b);
@@ -410,6 +434,7 @@ static int host_current_stream(GDContext *host, DLDevice device, void **out) {
 }
 
 static PyObject *wrap(call *c, TVMValue *v, int code, bool top);
+static PyObject *refuse(call *c);
 static void drop(TVMValue v, int code);
 
 static int host_invoke(GDContext *host, void *callable, TVMValue *args, int *codes, int n, TVMValue *ret, int *ret_code) {
@@ -439,12 +464,14 @@ static PyObject *odd(const call *c, const char *what) {
   return PyErr_Format(PyExc_RuntimeError, "%U(): its library returned %s", c->f->name, what);
 }
 
+static bool wants_numpy(const call *c) { return c->road == GD_BY_NUMPY || gd_numpy_is_type((PyTypeObject *)c->like); }
+
 /* The tensor t as an object of the caller's framework; takes t. */
 static PyObject *convert(call *c, PyObject *t) {
   PyObject *made = t;
   PyObject *args[] = {t, c->like};
   if (t == NULL || c->like == (PyObject *)gd_tensor_type) return t;
-  if (c->road == GD_BY_NUMPY || gd_numpy_is_type((PyTypeObject *)c->like)) made = gd_numpy_make((gd_tensor *)t);
+  if (wants_numpy(c)) made = gd_numpy_make((gd_tensor *)t);
   if (made == t || (made == NULL && PyErr_Occurred() == NULL)) made = gd_enter(GD_OP_function_convert, (PyObject *)c->f, args, 2, NULL);
   Py_DecRef(t);
   return made;
@@ -461,12 +488,37 @@ static PyObject *fill(call *c, PyObject *out, PyObject *x) {
   return Py_IncRef(out), out;
 }
 
+/* Whether an allocator gave what it was asked for: memory like want, which is compact. */
+static bool is_as_asked(const DLManagedTensorVersioned *m, const DLTensor *want) {
+  const DLTensor *t = &m->dl_tensor;
+  if (m->flags & DLPACK_READ_ONLY || t->data == NULL || t->ndim != want->ndim || t->device.device_type != want->device.device_type) return false;
+  for (int i = 0; i < t->ndim; i++)
+    if (t->shape[i] != want->shape[i] || (t->strides != NULL && t->shape[i] != 1 && t->strides[i] != want->strides[i])) return false;
+  return memcmp(&t->dtype, &want->dtype, sizeof t->dtype) == 0;
+}
+
+/* Copies an output from the call's scratch into memory of the caller's framework. False with an exception. */
+static bool settle(call *c, TVMValue *v) {
+  const DLTensor *from = &((DLManagedTensorVersioned *)v->v_handle)->dl_tensor;
+  DLTensor prototype = {NULL, from->device, from->ndim, from->dtype, from->shape, NULL, 0};
+  DLManagedTensorVersioned *m;
+  if (host_allocate(&c->host, &prototype, &m) != 0) return refuse(c), false;
+  v->v_handle = m;
+  if (is_as_asked(m, from)) return memcpy((char *)m->dl_tensor.data + m->dl_tensor.byte_offset, from->data, gd_compact_size(from)), true;
+  return PyErr_Format(PyExc_BufferError, "%U(): the caller's allocator gave another tensor than it was asked for", c->f->name), false;
+}
+
 /* An output. What its own framework allocated goes back there at once, if nothing forbids it (R61). */
 static PyObject *wrap_managed(call *c, TVMValue *v, PyObject *out) {
   DLManagedTensorVersioned *m = v->v_handle;
   void *made = NULL;
   if (m == NULL) return odd(c, "no tensor");
   if (c->offer != NULL && m == &c->offer->m) return v->v_handle = NULL, Py_IncRef(c->out), c->out;
+  if (in_scratch(c, m)) {
+    if (wants_numpy(c) && ((made = gd_numpy_copy(&m->dl_tensor)) != NULL || PyErr_Occurred() != NULL)) return made;
+    if (!settle(c, v)) return NULL;
+    m = v->v_handle;
+  }
   bool plain = m->version.major == DLPACK_MAJOR && m->flags == 0 && gd_is_plain(&m->dl_tensor);
   if (plain && out == NULL && c->road == GD_BY_TABLE) {
     if (c->api->managed_tensor_to_py_object_no_sync(m, &made) == 0 && made != NULL) return v->v_handle = NULL, made;
@@ -515,7 +567,7 @@ static PyObject *wrap(call *c, TVMValue *v, int code, bool top) {
 
 /* Gives back what a result owns, but for the tensors that were taken. */
 static void drop(TVMValue v, int code) {
-  if (code == GD_MANAGED) gd_managed_delete(v.v_handle, NULL);
+  if (code == GD_MANAGED) gd_managed_drop(v.v_handle, NULL);
   const GDList *l = v.v_handle;
   bool list = (code == GD_LIST || code == GD_TUPLE) && l != NULL;
   for (int64_t i = 0; list && i < l->n && l->values != NULL && l->codes != NULL; i++) drop(l->values[i], l->codes[i]);
@@ -555,7 +607,8 @@ static int cross(call *c, const GDList *args, TVMValue *result, int *code) {
 static PyObject *enter(call *c, const GDList *args) {
   TVMValue result = {0};
   int code = GD_NULL;
-  c->host = (GDContext){sizeof c->host, c->f->index, args->flags, host_allocate, host_poll, host_invoke, host_fail, host_current_stream};
+  c->host = (GDContext){sizeof c->host, c->f->index, args->flags, host_allocate, host_poll, host_invoke, host_fail, host_current_stream,
+                        c->scratch, c->scratch == NULL ? 0 : SCRATCH};
   if (!c->f->holds) c->thread = PyEval_SaveThread();
   int rc = cross(c, args, &result, &code);
   if (c->thread != NULL) PyEval_RestoreThread(c->thread);
@@ -574,6 +627,7 @@ static void begin(call *c, const gd_function *f, PyObject *const *objects) {
   c->road = 0;
   c->given = 0;
   c->offer = NULL;
+  c->scratch = NULL;
   c->thread = NULL;
   c->stopped = false;
   atomic_init(&c->failure, NULL);
@@ -611,6 +665,7 @@ PyObject *gd_call(PyObject *self, PyObject *const *args, size_t nargs, PyObject 
   if (ready && gather_all(&c, &list, records) && (c.out == NULL || take_out(&c, &list))) {
     if (c.like == NULL) c.like = (PyObject *)gd_tensor_type;
     c.library = gd_library_open(f->library); /* once more: an argument's own code may have forked */
+    take_scratch(&c);
     made = c.library == NULL ? NULL : enter(&c, &list);
   }
   let_go(&c);

@@ -99,6 +99,8 @@ static inline int64_t gd_compact_count(const DLTensor *t) {
 PyObject *gd_tuple_of(const int64_t *v, int n);
 int64_t gd_element_count(const DLTensor *t);
 int64_t gd_item_bits(DLDataType d, uint64_t flags);
+/* The bytes of compact elements that are not padded. */
+static inline size_t gd_compact_size(const DLTensor *t) { return (size_t)(gd_element_count(t) * gd_item_bits(t->dtype, 0) / 8); }
 
 /* A dtype or a device: an immutable value with a name. */
 typedef struct {
@@ -166,6 +168,7 @@ bool gd_numpy_see(PyObject *x, DLTensor *t, int64_t *strides, int ndim, uint64_t
 PyObject *gd_numpy_take(PyObject *x);
 PyObject *gd_numpy_take_buffer(PyObject *x, PyObject *dtype_name);
 PyObject *gd_numpy_make(gd_tensor *x);
+PyObject *gd_numpy_copy(const DLTensor *t);
 bool gd_numpy_is_type(const PyTypeObject *type);
 
 /* ---- functions of libraries ---- */

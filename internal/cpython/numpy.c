@@ -1,6 +1,8 @@
 /* NumPy, which publishes no exchange table: its arrays are read where they lie, and made by its C API. Both rely on a
    layout that is not ours, so Go enables this lane only after it has held the lane's readings against what NumPy's public
    interface says (package exchange), and never without. */
+#include <string.h>
+
 #include "core.h"
 
 typedef struct {
@@ -147,6 +149,20 @@ PyObject *gd_numpy_make(gd_tensor *x) {
     Py_DecRef(a);
     return NULL;
   }
+  return a;
+}
+
+/* gd_numpy_copy makes an array in memory of NumPy's own, with the elements of t, which are compact and a byte or more each.
+   C because: (c).
+   GIL: held.
+   Owns: the result is the caller's; NULL with an exception set on failure, without one if the lane is off.
+   Threads: any with the GIL. */
+PyObject *gd_numpy_copy(const DLTensor *t) {
+  if (lane->array_type == NULL) return NULL;
+  PyObject *descr = gd_label_cached(lane->dtypes, gd_dtype_key(t->dtype), GD_OP_module_numpy_dtype);
+  if (descr == NULL) return NULL;
+  PyObject *a = ((new_from_descr)lane->functions[NEW_FROM_DESCR])(lane->array_type, descr, t->ndim, t->shape, NULL, NULL, 0, NULL);
+  if (a != NULL) memcpy(((numpy_array *)a)->data, t->data, gd_compact_size(t));
   return a;
 }
 

@@ -35,6 +35,8 @@ struct GDContext {
   int (*invoke)(GDContext *, void *callable, TVMValue *args, int *codes, int n, TVMValue *ret, int *ret_code);
   void (*fail)(GDContext *, const char *kind, const char *message, size_t message_size);
   int (*current_stream)(GDContext *, DLDevice device, void **out);
+  void *scratch;
+  size_t scratch_size;
 };
 
 typedef int (*TVMBackendPackedCFunc)(TVMValue *args, int *codes, int n, TVMValue *ret, int *ret_code, void *resource_handle);

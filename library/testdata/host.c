@@ -115,6 +115,11 @@ static void fail(GDContext *c, const char *kind, const char *message, size_t siz
 	k->message[k->message_size] = 0;
 }
 
+/* Memory for small outputs, for one call at a time. */
+static _Alignas(64) char scratch[1024];
+
+static int in_scratch(const void *p) { return (uintptr_t)p - (uintptr_t)scratch < sizeof scratch; }
+
 static void drop(TVMValue value, int code)
 {
 	if (code == GD_LIST || code == GD_TUPLE) {
@@ -126,7 +131,9 @@ static void drop(TVMValue value, int code)
 		free(value.v_handle);
 	if (code == GD_MANAGED) {
 		DLManagedTensorVersioned *m = value.v_handle;
-		m->deleter(m);
+		CHECK((m->deleter == NULL) == in_scratch(m));
+		if (m->deleter)
+			m->deleter(m);
 	}
 }
 
@@ -350,6 +357,41 @@ static void test_outputs(void)
 	put(&k, (TVMValue){.v_device = {2, 0}}, GD_DEVICE);
 	k.context.allocate = NULL;
 	refuse(&k, "BufferError", "want memory on cuda:0, got a caller who has none but on cpu");
+	done(&k);
+}
+
+/* With memory for small outputs, in which something is left from another call. */
+static void test_scratch(void)
+{
+	DLTensor x = vector(data, &three);
+	for (int old = 0; old < 2; old++) {
+		begin(&k, "doubled");
+		TVMValue values[] = {{.v_handle = &x}, {.v_handle = &x}};
+		int32_t codes[] = {GD_TENSOR, GD_TENSOR};
+		GDList list = {2, values, codes, NULL};
+		put_handle(&k, &list, GD_LIST);
+		memset(scratch, 0xaa, sizeof scratch);
+		k.context.scratch = scratch;
+		k.context.scratch_size = sizeof scratch;
+		if (old) /* a host that knows of none */
+			k.context.size = offsetof(GDContext, scratch);
+		run(&k);
+		GDList *doubled = k.result.v_handle;
+		CHECK(k.result_code == GD_LIST && doubled->n == 2 && live == 2 * old);
+		for (int i = 0; i < 2; i++) {
+			DLManagedTensorVersioned *m = doubled->values[i].v_handle;
+			CHECK(in_scratch(m) == !old && in_scratch(m->dl_tensor.data) == !old && in_scratch(m->dl_tensor.shape) == !old);
+			CHECK(m->version.major == 1 && m->flags == 0 && m->dl_tensor.ndim == 1 && m->dl_tensor.strides[0] == 1);
+			CHECK(extent(doubled->values[i]) == 3 && at(doubled->values[i], 2) == 6);
+		}
+		done(&k);
+	}
+	begin(&k, "zeros");
+	put_int(&k, sizeof scratch);
+	k.context.scratch = scratch;
+	k.context.scratch_size = sizeof scratch;
+	run(&k);
+	CHECK(live == 1 && !in_scratch(k.result.v_handle));
 	done(&k);
 }
 
@@ -634,6 +676,7 @@ int main(int argc, char **argv)
 	test_table();
 	test_tensors();
 	test_outputs();
+	test_scratch();
 	test_lists();
 	test_values();
 	test_callbacks();

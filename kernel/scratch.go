@@ -1,0 +1,66 @@
+package kernel
+
+import (
+	"unsafe"
+
+	"godlpack/dlpack"
+)
+
+// Scratch is memory of a host's for the small outputs of one call, on the CPU: Size bytes from Start on, aligned to 64, or
+// none. The host copies what is returned of it, which costs less than to be asked for memory while the call is in Go.
+type Scratch struct {
+	Start unsafe.Pointer
+	Size  int
+}
+
+// place returns a new output in the scratch memory, where it belongs to nobody: it is gone when the call ends. It is nil if
+// it does not fit, or is on another device.
+func (ctx *Ctx) place(d dlpack.DType, device dlpack.Device, shape []int64) *dlpack.ManagedTensorVersioned {
+	if d.SubByte() || device != (dlpack.Device{Type: dlpack.CPU}) {
+		return nil
+	}
+	head := headSize(len(shape))
+	size, most := int64(d.ItemSize(false)), int64(ctx.scratch.Size-head)
+	for _, n := range shape {
+		if n <= 0 || n > most { // so that nothing overflows
+			return nil
+		}
+		if size *= n; size > most {
+			return nil
+		}
+	}
+	start := ctx.takeScratch(int64(head + roundUp(int(size))))
+	if start == nil {
+		return nil
+	}
+	clear(unsafe.Slice((*byte)(start), head)) // of what Go's collector would take for pointers when they are overwritten
+	return layOut(start, d, device, shape)
+}
+
+// takeScratch returns so many bytes of the scratch memory, a multiple of 64, for one goroutine alone; nil if there are less.
+func (ctx *Ctx) takeScratch(size int64) unsafe.Pointer {
+	for {
+		state := ctx.state.Load()
+		if used := state &^ asking; state < 0 || size > int64(ctx.scratch.Size)-used {
+			return nil
+		}
+		if ctx.state.CompareAndSwap(state, state+size) {
+			return unsafe.Add(ctx.scratch.Start, state&^asking)
+		}
+	}
+}
+
+// placed returns the output in the scratch memory that has its shape there, nil if there is none. All views of a whole
+// output have; those of a part of it have another one elsewhere.
+func (ctx *Ctx) placed(shape []int64) *dlpack.ManagedTensorVersioned {
+	dims := unsafe.SliceData(shape)
+	at := uintptr(unsafe.Pointer(dims)) - uintptr(ctx.scratch.Start) - uintptr(recordSize)
+	if at >= uintptr(ctx.scratch.Size) || at%64 != 0 {
+		return nil
+	}
+	m := (*dlpack.ManagedTensorVersioned)(unsafe.Add(ctx.scratch.Start, at))
+	if m.Tensor.Shape != dims {
+		return nil
+	}
+	return m
+}
