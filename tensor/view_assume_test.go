@@ -35,6 +35,40 @@ func TestAssumeIsViewWithoutTheChecks(t *testing.T) {
 				t.Errorf("%v: axis %d differs", c.shape, i)
 			}
 		}
+		if !got.Assumed(&record) {
+			t.Errorf("%v: what Assume made is not Assumed", c.shape)
+		}
+	}
+}
+
+// A view is what Assume makes of a record only if nothing differs, not even where the numbers are.
+func TestAssumed(t *testing.T) {
+	data := []float32{0, 1, 2, 3, 4, 5}
+	v, err := FromSlice(data, 2, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := v.Record()
+	record := r.Tensor()
+	var got Of[float32]
+	got.Assume(&record)
+	elsewhere := []int64{2, 3}
+	for name, change := range map[string]func(*dlpack.Tensor){
+		"another start":  func(r *dlpack.Tensor) { r.ByteOffset = 4 },
+		"another shape":  func(r *dlpack.Tensor) { r.Shape = &elsewhere[0] },
+		"no strides":     func(r *dlpack.Tensor) { r.Strides = nil },
+		"another rank":   func(r *dlpack.Tensor) { r.NDim = 1 },
+		"another device": func(r *dlpack.Tensor) { r.Device = dlpack.Device{Type: dlpack.CUDAHost} },
+		"another dtype":  func(r *dlpack.Tensor) { r.DType = dlpack.Int32 },
+	} {
+		other := record
+		change(&other)
+		if got.Assumed(&other) {
+			t.Errorf("%s: Assumed", name)
+		}
+	}
+	if row := got.Row(0); row.Assumed(&record) {
+		t.Error("a row is Assumed")
 	}
 }
 

@@ -82,7 +82,7 @@ static PyObject *hold(call *c, PyObject *x) {
 }
 
 /* Keeps the pending exception for the end of the call; the first one counts. */
-static void keep_exception(call *c) {
+GD_RARE static void keep_exception(call *c) {
   if (c->class == NULL) PyErr_Fetch(&c->class, &c->value, &c->trace);
   PyErr_Clear();
 }
@@ -128,7 +128,7 @@ static bool follows(const call *c, int32_t device) {
 /* Makes the stream that a framework works on ours too, on a CUDA device, until the call ends: it is what the library asks
    for, and what producers and consumers are told meanwhile. The first framework on a device decides. False with an
    exception. */
-static bool follow(call *c, const DLPackExchangeAPI *api, int32_t device) {
+GD_RARE static bool follow(call *c, const DLPackExchangeAPI *api, int32_t device) {
   if (follows(c, device)) return true;
   uintptr_t *current = gd_current_stream(device, true);
   if (current == NULL) return PyErr_Format(PyExc_BufferError, "%U(): no place for a stream of cuda:%d", c->f->name, (int)device), false;
@@ -191,7 +191,7 @@ static bool gather_tensor(call *c, PyObject *x, bool writes, const GDList *to, i
 }
 
 /* Lets Go make something ordinary of x, and a plan for its type. A class that Go leaves as it is is a callable. */
-static bool gather_by_go(call *c, PyObject *x, PyObject *name, bool writes, int depth, const GDList *to, int64_t i, record *r) {
+GD_RARE static bool gather_by_go(call *c, PyObject *x, PyObject *name, bool writes, int depth, const GDList *to, int64_t i, record *r) {
   PyObject *args[] = {x, name == NULL ? Py_None : name, writes ? Py_True : Py_False}, *y = NULL;
   const gd_plan *plan = gd_plan_of(Py_TYPE(x));
   PyErr_Clear();
@@ -269,7 +269,7 @@ static inline bool gather(call *c, PyObject *x, PyObject *name, bool writes, int
 }
 
 /* like=: an array type, or an array. What Go must convert to is tried once, before the call. */
-static bool take_like(call *c, PyObject *like) {
+GD_RARE static bool take_like(call *c, PyObject *like) {
   bool is_type = PyType_GetFlags(Py_TYPE(like)) & Py_TPFLAGS_TYPE_SUBCLASS;
   PyTypeObject *type = is_type ? (PyTypeObject *)like : Py_TYPE(like);
   if (like == Py_None) return true;
@@ -283,7 +283,7 @@ static bool take_like(call *c, PyObject *like) {
 }
 
 /* Gives each parameter its argument, as Python does. */
-static bool bind(call *c, PyObject **objects, PyObject *const *args, Py_ssize_t n, PyObject *kwnames) {
+GD_RARE static bool bind(call *c, PyObject **objects, PyObject *const *args, Py_ssize_t n, PyObject *kwnames) {
   const gd_function *f = c->f;
   if (n > f->count)
     return PyErr_Format(PyExc_TypeError, "%U() takes %d positional argument%s but %zd %s given", f->name, f->count,
@@ -323,7 +323,7 @@ static void keep_offer(DLManagedTensorVersioned *m) { (void)m; }
 
 /* out=: Go looks whether it will do, and whether the memory of the one output may be offered: if not, it is filled at the
    end. */
-static bool take_out(call *c, const GDList *args) {
+GD_RARE static bool take_out(call *c, const GDList *args) {
   TVMValue value;
   int32_t code;
   uint64_t flags;
@@ -577,7 +577,7 @@ static void drop(TVMValue v, int code) {
 /* ---- the call ---- */
 
 /* The exception of a call that failed: one that Python itself raised goes first, then what fail() was told. */
-static PyObject *refuse(call *c) {
+GD_RARE static PyObject *refuse(call *c) {
   PyObject *class = PyExc_RuntimeError;
   if (c->class != NULL) {
     PyErr_Restore(c->class, c->value, c->trace);

@@ -24,6 +24,9 @@
 #define GD_KEPT __attribute__((section("gd_kept")))
 #define GD_OWN
 
+/* Of functions: hardly ever called. The compiler puts them out of the way of the others, whose code then lies together. */
+#define GD_RARE __attribute__((cold))
+
 /* ---- storage: what keeps memory alive, shared by tensors, their views and their exports ---- */
 
 typedef struct gd_storage gd_storage;

@@ -53,6 +53,21 @@ static bool addressable(const DLTensor *t, int64_t count, int64_t below, int64_t
   return above <= FAR && below >= -FAR && (uintptr_t)-below * size <= start && start + (uintptr_t)(above + 1) * size <= ADDRESSES;
 }
 
+/* gd_is_plain's last question, of elements that are not compact. */
+static bool plain_strides(const DLTensor *t) {
+  bool empty = false;
+  int64_t count = 1, below = 0, above = 0, span; /* how far elements reach, in elements; extents of 0 count as 1 */
+  for (int i = 0; i < t->ndim; i++) {
+    int64_t n = t->shape[i] + (t->shape[i] == 0);
+    if (n < 0 || __builtin_mul_overflow(count, n, &count)) return false;
+    empty |= t->shape[i] == 0;
+    if (__builtin_mul_overflow(n - 1, t->strides[i], &span) || span < -FAR || span > FAR) return false;
+    below += span < 0 ? span : 0;
+    above += span > 0 ? span : 0;
+  }
+  return (empty && t->data == NULL) || addressable(t, count, below, above);
+}
+
 /* gd_is_plain is true for a record that needs no second look: R39-R42 hold, and so does everything that
    dlpack.Tensor.Validate would check. False means only that Go must look.
    C because: (c).
@@ -64,19 +79,7 @@ bool gd_is_plain(const DLTensor *t) {
   if (t->device.device_type != kDLCPU && t->device.device_type != kDLCUDA) return false;
   if (t->ndim > 0 && ((uintptr_t)t->shape < FIRST_PAGE || (uintptr_t)t->strides < FIRST_PAGE)) return false;
   int64_t count = gd_compact_count(t);
-  if (count > 0) return addressable(t, count, 0, count - 1);
-  bool empty = false;
-  int64_t below = 0, above = 0, span; /* how far elements reach, in elements; extents of 0 count as 1 */
-  count = 1;
-  for (int i = 0; i < t->ndim; i++) {
-    int64_t n = t->shape[i] + (t->shape[i] == 0);
-    if (n < 0 || __builtin_mul_overflow(count, n, &count)) return false;
-    empty |= t->shape[i] == 0;
-    if (__builtin_mul_overflow(n - 1, t->strides[i], &span) || span < -FAR || span > FAR) return false;
-    below += span < 0 ? span : 0;
-    above += span > 0 ? span : 0;
-  }
-  return (empty && t->data == NULL) || addressable(t, count, below, above);
+  return count > 0 ? addressable(t, count, 0, count - 1) : plain_strides(t);
 }
 
 /* ---- Tensor ---- */
