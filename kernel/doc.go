@@ -35,9 +35,9 @@
 //
 // # What a host does
 //
-// A [Host] gives memory, may stop a function, and is called back; [Func.Call] is all that it calls. Package library makes
-// one of C's calling convention. Pointers are trusted to be what their codes say; whatever a record of a tensor says is
-// checked, unless the host vouches for it (packed.Checked).
+// A [Host] gives memory, for small outputs before it is asked ([Scratch]), may stop a function, and is called back;
+// [Func.Call] is all that it calls. Package library makes one of C's calling convention. Pointers are trusted to be what
+// their codes say; whatever a record of a tensor says is checked, unless the host vouches for it (packed.Checked).
 //
 // A call of checked tensors takes no memory.
 package kernel

@@ -46,7 +46,9 @@ def torch_op(function: Function, *, name: str | None = None, fake: Callable[...,
 
     Returns a torch.library.CustomOpDef, which is called with the function's arguments, without like= and out=. It
     returns tensors of torch, and copies of those results that are arguments. backward() through it is a RuntimeError
-    until a formula has been given to its register_autograd().
+    until a formula has been given to its register_autograd(). Of what it writes torch's gradients know nothing, and no
+    operator of torch is told whether they are recorded: unlike function itself, it does not refuse to write to tensors
+    that require grad. Pass those detached.
 
     Raises TypeError if function is no Function, takes bytes or callables, or returns anything but tensors and lists of
     them; ValueError if fake is needed, with the result that needs it, or if name is none.
