@@ -235,3 +235,50 @@ func TestScratchIsLentAsACopy(t *testing.T) {
 	}
 	h.balanced(t)
 }
+
+// Outputs of any shapes lie apart from each other and from the records of all, which hold what was asked for.
+func FuzzScratch(f *testing.F) {
+	f.Add([]byte{0, 1, 9, 2, 3, 4, 3, 1, 0, 7, 1, 12, 3, 15, 15, 15})
+	f.Fuzz(func(t *testing.T, numbers []byte) {
+		h := newScratchHost(64)
+		type extent struct{ from, to uintptr }
+		var taken []extent
+		take := func(start unsafe.Pointer, size int) {
+			e := extent{uintptr(start), uintptr(start) + uintptr(size)}
+			for _, other := range taken {
+				if e.from < other.to && other.from < e.to {
+					t.Errorf("%x and %x share memory", e, other)
+				}
+			}
+			taken = append(taken, e)
+		}
+		ready := prepare(t, kernel.Func{Do: func(c *kernel.Call) error {
+			for len(numbers) > 0 {
+				rank := min(int(numbers[0]%4), len(numbers)-1)
+				shape := make([]int64, rank)
+				for i := range shape {
+					shape[i] = int64(numbers[1+i] % 16)
+				}
+				numbers = numbers[1+rank:]
+				y := kernel.Empty[uint16](c.Ctx(), shape...)
+				if !slices.Equal(y.Shape(), shape) || !y.Contiguous() {
+					t.Errorf("want %v, got %v", shape, y.Shape())
+				}
+				if y.Len() > 0 {
+					take(y.Pointer(), 2*y.Len())
+					if rank > 0 {
+						take(unsafe.Pointer(unsafe.SliceData(y.Shape())), 8*rank)
+					}
+				}
+				for i := range y.Len() {
+					y.Slice()[i] = 0xaaaa
+				}
+			}
+			return nil
+		}})
+		if err := newCall().of(ready, h); err != nil {
+			t.Error(err)
+		}
+		h.balanced(t)
+	})
+}
