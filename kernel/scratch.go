@@ -54,11 +54,11 @@ func (ctx *Ctx) takeScratch(size int64) unsafe.Pointer {
 // output have; those of a part of it have another one elsewhere.
 func (ctx *Ctx) placed(shape []int64) *dlpack.ManagedTensorVersioned {
 	dims := unsafe.SliceData(shape)
-	at := uintptr(unsafe.Pointer(dims)) - uintptr(ctx.scratch.Start) - uintptr(recordSize)
-	if at >= uintptr(ctx.scratch.Size) || at%64 != 0 {
+	at := uintptr(unsafe.Pointer(dims)) - uintptr(ctx.scratch.Start)
+	if at >= uintptr(ctx.scratch.Size) || at < uintptr(recordSize) || (at-uintptr(recordSize))%64 != 0 {
 		return nil
 	}
-	m := (*dlpack.ManagedTensorVersioned)(unsafe.Add(ctx.scratch.Start, at))
+	m := (*dlpack.ManagedTensorVersioned)(unsafe.Add(ctx.scratch.Start, at-uintptr(recordSize)))
 	if m.Tensor.Shape != dims {
 		return nil
 	}
