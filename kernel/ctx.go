@@ -34,8 +34,8 @@ type Ctx struct {
 }
 
 const (
-	asking = 1 // somebody has held the mutex, or does
-	ended  = -1
+	asking = 1  // somebody has held the mutex, or does
+	ended  = -1 // with all marks: none changes it
 )
 
 // A prototype is a record to allocate one like it, with room for its shape.
@@ -280,17 +280,7 @@ func (ctx *Ctx) take(isIt func(*dlpack.Tensor) bool) *dlpack.ManagedTensorVersio
 func (ctx *Ctx) over() bool { return ctx.state.Load() == ended }
 
 // mayAsk reports whether the host may be asked for something. The mutex is held: an end waits from now on.
-func (ctx *Ctx) mayAsk() bool {
-	for {
-		state := ctx.state.Load()
-		if state == ended || state&asking != 0 {
-			return state != ended
-		}
-		if ctx.state.CompareAndSwap(state, state|asking) {
-			return true
-		}
-	}
-}
+func (ctx *Ctx) mayAsk() bool { return ctx.state.Or(asking) != ended }
 
 // end gives back the outputs that are left. Whoever uses the context from now on is told.
 func (ctx *Ctx) end() {

@@ -41,11 +41,12 @@ func (ctx *Ctx) place(d dlpack.DType, device dlpack.Device, shape []int64) *dlpa
 func (ctx *Ctx) takeScratch(size int64) unsafe.Pointer {
 	for {
 		state := ctx.state.Load()
-		if used := state &^ asking; state < 0 || size > int64(ctx.scratch.Size)-used {
+		used := state &^ asking
+		if state == ended || size > int64(ctx.scratch.Size)-used {
 			return nil
 		}
 		if ctx.state.CompareAndSwap(state, state+size) {
-			return unsafe.Add(ctx.scratch.Start, state&^asking)
+			return unsafe.Add(ctx.scratch.Start, used)
 		}
 	}
 }

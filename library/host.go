@@ -61,7 +61,7 @@ func (host) Delete(m *dlpack.ManagedTensorVersioned) {
 // Owns: nothing; the memory is the host's.
 // Threads: any.
 func (h host) Scratch() kernel.Scratch {
-	if h.ctx.size < C.sizeof_GDContext {
+	if uintptr(h.ctx.size) < unsafe.Offsetof(h.ctx.scratch_size)+unsafe.Sizeof(h.ctx.scratch_size) {
 		return kernel.Scratch{}
 	}
 	return kernel.Scratch{Start: h.ctx.scratch, Size: int(h.ctx.scratch_size)}

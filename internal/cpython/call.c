@@ -504,7 +504,7 @@ static bool settle(call *c, TVMValue *v) {
   DLManagedTensorVersioned *m;
   if (host_allocate(&c->host, &prototype, &m) != 0) return refuse(c), false;
   v->v_handle = m;
-  if (is_as_asked(m, from)) return memcpy((char *)m->dl_tensor.data + m->dl_tensor.byte_offset, from->data, gd_compact_size(from)), true;
+  if (is_as_asked(m, from)) return memcpy((char *)m->dl_tensor.data + m->dl_tensor.byte_offset, from->data, (size_t)gd_byte_count(from, 0)), true;
   return PyErr_Format(PyExc_BufferError, "%U(): the caller's allocator gave another tensor than it was asked for", c->f->name), false;
 }
 
@@ -607,6 +607,7 @@ static int cross(call *c, const GDList *args, TVMValue *result, int *code) {
 static PyObject *enter(call *c, const GDList *args) {
   TVMValue result = {0};
   int code = GD_NULL;
+  take_scratch(c);
   c->host = (GDContext){sizeof c->host, c->f->index, args->flags, host_allocate, host_poll, host_invoke, host_fail, host_current_stream,
                         c->scratch, c->scratch == NULL ? 0 : SCRATCH};
   if (!c->f->holds) c->thread = PyEval_SaveThread();
@@ -665,7 +666,6 @@ PyObject *gd_call(PyObject *self, PyObject *const *args, size_t nargs, PyObject 
   if (ready && gather_all(&c, &list, records) && (c.out == NULL || take_out(&c, &list))) {
     if (c.like == NULL) c.like = (PyObject *)gd_tensor_type;
     c.library = gd_library_open(f->library); /* once more: an argument's own code may have forked */
-    take_scratch(&c);
     made = c.library == NULL ? NULL : enter(&c, &list);
   }
   let_go(&c);

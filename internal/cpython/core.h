@@ -102,8 +102,7 @@ static inline int64_t gd_compact_count(const DLTensor *t) {
 PyObject *gd_tuple_of(const int64_t *v, int n);
 int64_t gd_element_count(const DLTensor *t);
 int64_t gd_item_bits(DLDataType d, uint64_t flags);
-/* The bytes of compact elements that are not padded. */
-static inline size_t gd_compact_size(const DLTensor *t) { return (size_t)(gd_element_count(t) * gd_item_bits(t->dtype, 0) / 8); }
+int64_t gd_byte_count(const DLTensor *t, uint64_t flags);
 
 /* A dtype or a device: an immutable value with a name. */
 typedef struct {

@@ -128,6 +128,13 @@ PyObject *gd_numpy_take_buffer(PyObject *x, PyObject *dtype_name) {
   return tensor;
 }
 
+/* A new array with the dtype and the shape of t; without data in memory of NumPy's own, compact. */
+static PyObject *new_array(const DLTensor *t, uint64_t padded, const int64_t *strides, void *data, int flags) {
+  PyObject *descr = gd_label_cached(lane->dtypes, gd_dtype_key(t->dtype) | padded << 32, GD_OP_module_numpy_dtype);
+  if (descr == NULL) return NULL;
+  return ((new_from_descr)lane->functions[NEW_FROM_DESCR])(lane->array_type, descr, t->ndim, t->shape, strides, data, flags, NULL); /* takes descr */
+}
+
 /* gd_numpy_make makes an array over the memory of x; x becomes its base. Not writeable if x is read-only.
    C because: (c).
    GIL: held.
@@ -136,13 +143,10 @@ PyObject *gd_numpy_take_buffer(PyObject *x, PyObject *dtype_name) {
 PyObject *gd_numpy_make(gd_tensor *x) {
   static GD_OWN char nothing[16]; /* where an empty array starts: NULL would make NumPy allocate */
   if (lane->array_type == NULL || x->t.device.device_type != kDLCPU) return NULL;
-  PyObject *descr = gd_label_cached(lane->dtypes, gd_dtype_key(x->t.dtype) | (x->flags & DLPACK_SUBBYTE_PADDED) << 32, GD_OP_module_numpy_dtype);
-  if (descr == NULL) return NULL;
   int64_t strides[DLPACK_MAX_NDIM], itemsize = gd_item_bits(x->t.dtype, x->flags) / 8;
   for (int i = 0; i < x->t.ndim; i++) strides[i] = x->t.strides[i] * itemsize;
-  PyObject *a = ((new_from_descr)lane->functions[NEW_FROM_DESCR])( /* takes descr */
-      lane->array_type, descr, x->t.ndim, x->t.shape, strides, x->t.data == NULL ? nothing : x->t.data,
-      x->flags & DLPACK_READ_ONLY ? 0 : WRITEABLE, NULL);
+  PyObject *a = new_array(&x->t, x->flags & DLPACK_SUBBYTE_PADDED, strides, x->t.data == NULL ? nothing : x->t.data,
+                          x->flags & DLPACK_READ_ONLY ? 0 : WRITEABLE);
   if (a == NULL) return NULL;
   Py_IncRef((PyObject *)x);
   if (((set_base_object)lane->functions[SET_BASE_OBJECT])(a, (PyObject *)x) != 0) { /* takes x, also on error */
@@ -159,10 +163,8 @@ PyObject *gd_numpy_make(gd_tensor *x) {
    Threads: any with the GIL. */
 PyObject *gd_numpy_copy(const DLTensor *t) {
   if (lane->array_type == NULL) return NULL;
-  PyObject *descr = gd_label_cached(lane->dtypes, gd_dtype_key(t->dtype), GD_OP_module_numpy_dtype);
-  if (descr == NULL) return NULL;
-  PyObject *a = ((new_from_descr)lane->functions[NEW_FROM_DESCR])(lane->array_type, descr, t->ndim, t->shape, NULL, NULL, 0, NULL);
-  if (a != NULL) memcpy(((numpy_array *)a)->data, t->data, gd_compact_size(t));
+  PyObject *a = new_array(t, 0, NULL, NULL, 0);
+  if (a != NULL) memcpy(((numpy_array *)a)->data, t->data, (size_t)gd_byte_count(t, 0));
   return a;
 }
 

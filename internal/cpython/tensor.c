@@ -30,6 +30,16 @@ int64_t gd_item_bits(DLDataType d, uint64_t flags) {
   return (int64_t)(flags & DLPACK_SUBBYTE_PADDED ? (d.bits + 7) & ~7 : d.bits) * d.lanes;
 }
 
+/* gd_byte_count is how many bytes compact elements take, of a record that was checked before.
+   C because: (c).
+   GIL: not needed.
+   Owns: nothing.
+   Threads: any. */
+int64_t gd_byte_count(const DLTensor *t, uint64_t flags) {
+  int64_t bits = gd_item_bits(t->dtype, flags), count = gd_element_count(t);
+  return bits % 8 == 0 ? count * (bits / 8) : (count * bits + 7) / 8;
+}
+
 /* Which numbers of bytes a dtype code may have, as a bit set; what is rarer than this is Go's to judge. */
 static const uint32_t plain_bytes[kDLFloat4_e2m1fn + 1] = {
     [0] = 1 << 1 | 1 << 2 | 1 << 4 | 1 << 8, [1] = 1 << 1 | 1 << 2 | 1 << 4 | 1 << 8,
@@ -208,11 +218,6 @@ PyObject *gd_tuple_of(const int64_t *v, int n) {
   return tuple;
 }
 
-static int64_t byte_count(const gd_tensor *x) {
-  int64_t bits = gd_item_bits(x->t.dtype, x->flags), count = gd_element_count(&x->t);
-  return bits % 8 == 0 ? count * (bits / 8) : (count * bits + 7) / 8;
-}
-
 enum { SHAPE, STRIDES, NDIM, SIZE, ITEMSIZE, NBYTES, DTYPE, DEVICE, DATA_PTR, READONLY, TRANSPOSED, INTERFACE, CUDA_INTERFACE };
 
 static PyObject *tensor_get(PyObject *self, void *what) {
@@ -223,7 +228,7 @@ static PyObject *tensor_get(PyObject *self, void *what) {
     case NDIM: return PyLong_FromLong(x->t.ndim);
     case SIZE: return PyLong_FromLongLong(gd_element_count(&x->t));
     case ITEMSIZE: return PyLong_FromLongLong((gd_item_bits(x->t.dtype, x->flags) + 7) / 8);
-    case NBYTES: return PyLong_FromLongLong(byte_count(x));
+    case NBYTES: return PyLong_FromLongLong(gd_byte_count(&x->t, x->flags));
     case DTYPE: return gd_dtype_object(x->t.dtype);
     case DEVICE: return gd_device_object(x->t.device);
     case DATA_PTR: return PyLong_FromUnsignedLongLong((uintptr_t)x->t.data + x->t.byte_offset);
