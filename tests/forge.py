@@ -239,9 +239,9 @@ class Taken:
         delete(self.managed)
 
 
-def forged_table(*, version=(1, 3), prev=None, from_py=OWN, to_py=OWN):
+def forged_table(*, version=(1, 3), prev=None, from_py=OWN, to_py=OWN, makes=Taken):
     """A table whose slots are functions of Python (from_py and to_py; OWN is a good one), addresses, or None. The good
-    from_py exports the attribute `forged` of the object."""
+    from_py exports the attribute `forged` of the object, and the good to_py makes an object of the class `makes`."""
 
     def good_from_py(x, out):
         x.forged.exported += 1
@@ -249,7 +249,7 @@ def forged_table(*, version=(1, 3), prev=None, from_py=OWN, to_py=OWN):
         return 0
 
     def good_to_py(address, out):
-        made = Taken(address)
+        made = makes(address)
         increase(made)
         out[0] = id(made)
         return 0

@@ -544,17 +544,6 @@ def test_small_output_of_a_dtype_that_numpy_has_not(f, np, torch):
             f.placed(x, like=np.ndarray)
 
 
-def says(context, set_error):
-    set_error(context, b"MemoryError", b"the framework is full")
-    return -1
-
-
-def gives(forged, out):
-    forged.exported += 1
-    out[0] = forged.address
-    return 0
-
-
 ALLOCATORS = {
     "fails": (None, MemoryError, "the framework is full"),
     "another shape": (lambda: forge.Forged((3, 2)), BufferError, "another tensor than it was asked for"),
@@ -563,6 +552,8 @@ ALLOCATORS = {
     "another device": (lambda: forge.Forged((2, 3), device=(2, 0)), BufferError, "another tensor than it was asked for"),
     "gaps": (lambda: forge.Forged((2, 3), (6, 2)), BufferError, "another tensor than it was asked for"),
     "read-only": (lambda: forge.Forged((2, 3), flags=forge.READ_ONLY), BufferError, "another tensor than it was asked for"),
+    "no address": (lambda: forge.Forged((2, 3), data=8), BufferError, "another tensor than it was asked for"),
+    "no shape": (lambda: forge.Forged(None, None, ndim=2), BufferError, "another tensor than it was asked for"),
     "no memory": (lambda: forge.Forged((2, 3), data=None), BufferError, "another tensor than it was asked for"),
     "good": (lambda: forge.Forged((2, 3)), None, ""),
     "good, without strides": (lambda: forge.Forged((2, 3), None), None, ""),
@@ -578,20 +569,17 @@ def test_small_output_by_an_allocator_that_errs(f, np, case):
         p = prototype.contents
         assert (p.dims(), p.data, p.steps(), p.dtype_triple()) == ((2, 3), None, None, forge.FLOAT32)
         if make is None:
-            return says(context, set_error)
+            set_error(context, b"MemoryError", b"the framework is full")
+            return -1
         made.append(make())
-        return gives(made[-1], out)
+        made[-1].exported += 1
+        out[0] = made[-1].address
+        return 0
 
     class Array(forge.Taken):
         pass
 
-    def to_py(address, out):
-        array = Array(address)
-        forge.increase(array)
-        out[0] = id(array)
-        return 0
-
-    table = forge.forged_table(to_py=to_py)
+    table = forge.forged_table(makes=Array)
     Array.__dlpack_c_exchange_api__ = forge.publish(table).__dlpack_c_exchange_api__
     x = np.ones((2, 3), "float32")
     table.allocator = forge.slot(forge.Allocator, allocate)

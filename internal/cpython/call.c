@@ -341,12 +341,15 @@ GD_RARE static bool take_out(call *c, const GDList *args) {
   return !failed;
 }
 
-static bool takes(offer *o, const DLTensor *want) {
-  if (o == NULL) return false;
-  const DLTensor *t = &o->m.dl_tensor;
+/* Whether t has the dtype and the shape that were asked for. */
+static bool alike(const DLTensor *t, const DLTensor *want) {
   return t->ndim == want->ndim && memcmp(&t->dtype, &want->dtype, sizeof t->dtype) == 0 &&
-         memcmp(&t->device, &want->device, sizeof t->device) == 0 &&
-         (t->ndim == 0 || memcmp(t->shape, want->shape, (size_t)t->ndim * sizeof *t->shape) == 0) && !atomic_exchange(&o->taken, true);
+         (t->ndim == 0 || (gd_is_address(t->shape) && memcmp(t->shape, want->shape, (size_t)t->ndim * sizeof *t->shape) == 0));
+}
+
+static bool takes(offer *o, const DLTensor *want) {
+  if (o == NULL || !alike(&o->m.dl_tensor, want)) return false;
+  return memcmp(&o->m.dl_tensor.device, &want->device, sizeof want->device) == 0 && !atomic_exchange(&o->taken, true);
 }
 
 /* Where out= wants the next output, borrowed; NULL if nowhere. */
@@ -491,10 +494,11 @@ static PyObject *fill(call *c, PyObject *out, PyObject *x) {
 /* Whether an allocator gave what it was asked for: memory like want, which is compact. */
 static bool is_as_asked(const DLManagedTensorVersioned *m, const DLTensor *want) {
   const DLTensor *t = &m->dl_tensor;
-  if (m->flags & DLPACK_READ_ONLY || t->data == NULL || t->ndim != want->ndim || t->device.device_type != want->device.device_type) return false;
-  for (int i = 0; i < t->ndim; i++)
-    if (t->shape[i] != want->shape[i] || (t->strides != NULL && t->shape[i] != 1 && t->strides[i] != want->strides[i])) return false;
-  return memcmp(&t->dtype, &want->dtype, sizeof t->dtype) == 0;
+  if (m->flags & DLPACK_READ_ONLY || !gd_is_address(t->data) || (t->strides != NULL && !gd_is_address(t->strides))) return false;
+  if (t->device.device_type != want->device.device_type || !alike(t, want)) return false;
+  for (int i = 0; t->strides != NULL && i < t->ndim; i++)
+    if (t->shape[i] != 1 && t->strides[i] != want->strides[i]) return false;
+  return true;
 }
 
 /* Copies an output from the call's scratch into memory of the caller's framework. False with an exception. */

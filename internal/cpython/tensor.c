@@ -51,14 +51,13 @@ static bool plain_dtype(DLDataType d) {
   return d.lanes == 1 && d.code < kDLFloat4_e2m1fn && d.bits % 8 == 0 && d.bits <= 128 && plain_bytes[d.code] >> (d.bits / 8) & 1;
 }
 
-enum { FIRST_PAGE = 4096 }; /* no address lies below: such a number is an error, and would stop Go */
 #define FAR ((int64_t)1 << 56) /* elements of at most 16 bytes that are farther apart are not plain; 64 such sums fit */
 #define ADDRESSES ((uintptr_t)1 << 62)
 
 /* Whether so many elements, which reach that far before and behind the first, all have addresses. */
 static bool addressable(const DLTensor *t, int64_t count, int64_t below, int64_t above) {
   uintptr_t size = t->dtype.bits / 8, start = (uintptr_t)t->data;
-  if (start < FIRST_PAGE || start > ADDRESSES || t->byte_offset > ADDRESSES || count > FAR) return false;
+  if (!gd_is_address(t->data) || start > ADDRESSES || t->byte_offset > ADDRESSES || count > FAR) return false;
   start += t->byte_offset;
   return above <= FAR && below >= -FAR && (uintptr_t)-below * size <= start && start + (uintptr_t)(above + 1) * size <= ADDRESSES;
 }
@@ -87,7 +86,7 @@ static bool plain_strides(const DLTensor *t) {
 bool gd_is_plain(const DLTensor *t) {
   if ((uint32_t)t->ndim > DLPACK_MAX_NDIM || !plain_dtype(t->dtype)) return false;
   if (t->device.device_type != kDLCPU && t->device.device_type != kDLCUDA) return false;
-  if (t->ndim > 0 && ((uintptr_t)t->shape < FIRST_PAGE || (uintptr_t)t->strides < FIRST_PAGE)) return false;
+  if (t->ndim > 0 && (!gd_is_address(t->shape) || !gd_is_address(t->strides))) return false;
   int64_t count = gd_compact_count(t);
   return count > 0 ? addressable(t, count, 0, count - 1) : plain_strides(t);
 }
