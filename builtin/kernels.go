@@ -1,6 +1,8 @@
 package builtin
 
 import (
+	"runtime"
+
 	"godlpack/dlpack"
 	"godlpack/kernel"
 	"godlpack/packed"
@@ -76,7 +78,10 @@ func run(f *kernel.Func, caller Caller, dst, src Place) error {
 	)
 	var value packed.Value
 	var code packed.Code
-	return f.Call(args, &packed.Ret{Value: &value, Code: &code}, host{poll: caller})
+	err := f.Call(args, &packed.Ret{Value: &value, Code: &code}, host{poll: caller})
+	runtime.KeepAlive(dst.record) // Go's collector does not see what a Value points to
+	runtime.KeepAlive(src.record)
+	return err
 }
 
 func place(c *kernel.Call, i int) Place {
