@@ -32,6 +32,7 @@ GO_PACKAGES = [
     "library",
     "cuda",
     "tvmffi",
+    "internal/hostile",
 ]  # what an author may import, and what that needs
 EXPORTS = "{ global: PyInit__core; local: *; };"  # the linker's version script: hides 50 symbols of cgo
 PATH = os.environ.get("PATH", os.defpath).split(os.pathsep)

@@ -7,6 +7,7 @@ import (
 	"unsafe"
 
 	"godlpack/dlpack"
+	"godlpack/internal/hostile"
 	"godlpack/packed"
 )
 
@@ -85,12 +86,14 @@ func (c *Call) run(ret *packed.Ret) (err error) {
 		}
 		debug.SetPanicOnFault(old)
 	}()
+	hostile.Crossing()
 	if err := c.check(); err != nil {
 		return err
 	}
 	if err := c.fn.Do(c); err != nil {
 		return err
 	}
+	hostile.Crossing()
 	if c.err != nil {
 		return c.err
 	}

@@ -2,6 +2,7 @@ package kernel_test
 
 import (
 	"errors"
+	"runtime"
 	"strings"
 	"testing"
 	"unsafe"
@@ -77,6 +78,7 @@ func TestCallbackResults(t *testing.T) {
 			t.Error(err)
 		}
 	}
+	runtime.KeepAlive(answer)
 	x := record([]float32{7}, 1)
 	for _, cell := range []packed.Cell{packed.Tensor(x), packed.Argument(1)} {
 		h, _ := answering(t, cell, nil)
@@ -130,6 +132,7 @@ func TestCallbackErrors(t *testing.T) {
 		}
 		h.balanced(t)
 	}
+	runtime.KeepAlive(&invalid)
 }
 
 // A function that is kept for longer than its call is no function any more.

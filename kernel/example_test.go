@@ -2,6 +2,7 @@ package kernel_test
 
 import (
 	"fmt"
+	"runtime"
 
 	"godlpack/dlpack"
 	"godlpack/kernel"
@@ -40,7 +41,9 @@ func Example() {
 	call := func(x, y []float64) {
 		args := newCall(record(x, int64(len(x))), record(y, int64(len(y)))) // packs them
 		ret := packed.Ret{Value: new(packed.Value), Code: new(packed.Code)}
-		if err := f.Call(args.args, &ret, newHost()); err != nil {
+		err := f.Call(args.args, &ret, newHost())
+		runtime.KeepAlive(args) // Go's collector does not see what a value points to
+		if err != nil {
 			fmt.Println(err)
 			return
 		}

@@ -3,11 +3,13 @@ package packed
 import (
 	"bytes"
 	"math"
+	"runtime"
 	"strings"
 	"testing"
 	"unsafe"
 
 	"godlpack/dlpack"
+	"godlpack/internal/hostile"
 )
 
 // The bytes of a value are those of C's union.
@@ -29,14 +31,14 @@ func TestValuesLieAsInC(t *testing.T) {
 	}
 }
 
-// heap returns a pointer to v that stays the same number: what is on a stack may move, and a Value would not follow.
-func heap[T any](v T) *T {
-	p := &v
-	escaped = p
-	return p
+// A value does not follow a variable on a stack that moves, so there is none.
+func TestPointersStay(t *testing.T) {
+	var x dlpack.Tensor
+	cell := Tensor(&x)
+	if hostile.MoveStack(); cell.Value.Tensor() != &x {
+		t.Error("the tensor moved")
+	}
 }
-
-var escaped any
 
 // reads are all ways to read a cell.
 var reads = map[string]func(Cell) (any, error){
@@ -59,8 +61,9 @@ func TestConversions(t *testing.T) {
 	text, _ := NewText(m, "a\x00b")
 	data, _ := NewBytes(m, []byte{0, 1})
 	list, _ := NewList(m, CodeList, []Cell{Int(1), Null})
-	zero := heap([9]byte([]byte("C string\x00")))
-	str := Cell{PointerValue(unsafe.Pointer(zero)), CodeStr}
+	zero := [9]byte([]byte("C string\x00"))
+	str := Cell{PointerValue(unsafe.Pointer(&zero)), CodeStr}
+	defer runtime.KeepAlive([]any{m, &zero})
 	for _, c := range []struct {
 		cell Cell
 		want map[string]any
@@ -93,8 +96,8 @@ func TestConversions(t *testing.T) {
 }
 
 func TestPointers(t *testing.T) {
-	x := heap(dlpack.Tensor{NDim: 3})
-	m := heap(dlpack.ManagedTensorVersioned{Tensor: dlpack.Tensor{NDim: 4}})
+	x := &dlpack.Tensor{NDim: 3}
+	m := &dlpack.ManagedTensorVersioned{Tensor: dlpack.Tensor{NDim: 4}}
 	if got, err := Tensor(x).Tensor(); got != x || err != nil {
 		t.Errorf("tensor: got %p, %v", got, err)
 	}
@@ -137,7 +140,8 @@ func TestSmallNumbersAreNoPointers(t *testing.T) {
 			}
 		}
 	}
-	bad := heap(List{N: 1, Values: nil, Codes: nil})
+	bad := &List{N: 1, Values: nil, Codes: nil}
+	defer runtime.KeepAlive(bad)
 	if _, err := (Cell{PointerValue(unsafe.Pointer(bad)), CodeList}).List(); dlpack.KindOf(err) != dlpack.KindValue || err == nil {
 		t.Errorf("a list at NULL: got %v", err)
 	}
@@ -145,7 +149,8 @@ func TestSmallNumbersAreNoPointers(t *testing.T) {
 	if _, err := (Cell{PointerValue(unsafe.Pointer(bad)), CodeList}).List(); err == nil {
 		t.Error("a list of -1 elements was read")
 	}
-	array := heap(ByteArray{Data: nil, Size: 3})
+	array := &ByteArray{Data: nil, Size: 3}
+	defer runtime.KeepAlive(array)
 	if _, err := (Cell{PointerValue(unsafe.Pointer(array)), CodeBytes}).Bytes(); err == nil {
 		t.Error("3 bytes at NULL were read")
 	}
@@ -189,7 +194,7 @@ func TestBlocks(t *testing.T) {
 		t.Errorf("text: got %q", got)
 	}
 	inner, _ := NewList(m, CodeTuple, []Cell{text, Int(1)})
-	managed := heap(dlpack.ManagedTensorVersioned{})
+	managed := &dlpack.ManagedTensorVersioned{}
 	outer, _ := NewList(m, CodeList, []Cell{inner, Managed(managed), Null})
 	list, err := outer.List()
 	if err != nil || list.Len() != 3 || list.FlagsAt(1) != 0 {

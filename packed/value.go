@@ -19,8 +19,20 @@ func IntValue(v int64) Value { return Value(v) }
 // FloatValue returns v as a value.
 func FloatValue(v float64) Value { return Value(math.Float64bits(v)) }
 
-// PointerValue returns p as a value.
-func PointerValue(p unsafe.Pointer) Value { return Value(uintptr(p)) }
+// PointerValue returns p as a value. What p points to is on the heap from then on, if it is Go's: a variable on a stack would
+// move, and the value not follow.
+func PointerValue(p unsafe.Pointer) Value {
+	if escape.ever {
+		escape.to = p
+	}
+	return Value(uintptr(p))
+}
+
+// escape is where the compiler must think that pointers go.
+var escape struct {
+	ever bool
+	to   unsafe.Pointer
+}
 
 // DTypeValue returns d as a value. The 4 bytes that it does not need are 0.
 func DTypeValue(d dlpack.DType) Value {

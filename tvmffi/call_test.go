@@ -2,6 +2,7 @@ package tvmffi
 
 import (
 	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 	"unsafe"
@@ -28,6 +29,8 @@ func (f *fake) invoke(do func(*kernel.Call) error, params, results []kernel.Para
 		f.t.Fatal(err)
 	}
 	b := &bridge{ffi: f, functions: []*kernel.Func{nil, fn}}
+	runtime.LockOSThread() // as a goroutine is that C has called
+	defer runtime.UnlockOSThread()
 	var result packed.Any
 	switch rc := b.call(2, thread(), args, &result); {
 	case rc == 0:

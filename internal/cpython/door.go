@@ -9,6 +9,7 @@ import (
 	"unsafe"
 
 	"godlpack/dlpack"
+	"godlpack/internal/hostile"
 )
 
 // Op is the number of an operation of ops.h.
@@ -91,7 +92,7 @@ func godlpackEnter(op C.int, self *C.PyObject, args **C.PyObject, nargs C.Py_ssi
 		raise(dlpack.Errorf(dlpack.KindRuntime, "godlpack: operation %d has no function", int(op)))
 		return nil
 	}
-	crossing()
+	hostile.Crossing()
 	o, err := handler(newCall(self, args, int(nargs), kwnames))
 	if err == nil && !o.Exists() { // a constructor of Python's said no
 		err = ErrRaised
