@@ -1,11 +1,12 @@
 """Runs tests against a module built with AddressSanitizer: `tox -e asan`, or `tox -e asan -- tests/test_table.py`.
 
-The sanitizer watches the C code, and Go where it touches C memory. At the end of each process its LeakSanitizer looks for
-what nobody points to any more. Python itself leaves much behind: only what our C code allocated counts.
+The sanitizer watches the C code, and Go where it touches C memory, also in libraries of Go functions. At the end of each
+process its LeakSanitizer looks for what nobody points to any more. Python itself leaves much behind: only what our C code
+and such libraries allocated counts.
 
-By default this is a bounded part, of a minute or two: 10,000 random records, and no tests that load frameworks. All
-records: `GODLPACK_FUZZ=1000000 tox -e asan -- tests/test_hostile.py -k random_records`, about 20 minutes, most of them in
-Go that is watched. GODLPACK_ASAN=c watches the C code alone, in a tenth of the time, and looks for no leaks.
+By default this is a bounded part, of a minute: 10,000 random records, and few tests that load frameworks. All records:
+`GODLPACK_FUZZ=1000000 tox -e asan -- tests/test_hostile.py -k random_records`, about 20 minutes, most of them in Go
+that is watched. GODLPACK_ASAN=c watches the C code alone, in a tenth of the time, and looks for no leaks.
 """
 
 import os
@@ -20,6 +21,7 @@ import extension
 
 # Not those of forks: fork() may copy a lock of gcc's sanitizer that another thread holds, and the child hangs in it.
 TESTS = ["hostile", "from_dlpack", "dlpack_method", "table", "buffer", "numpy", "pickle", "lifetime", "no_memory"]
+TESTS += ["functions", "go_functions"]
 RECORDS = "10000"
 C_ALONE = os.environ.get("GODLPACK_ASAN") == "c"
 BYTES = "tests/test_lifetime.py::test_bytes_stay"  # the sanitizer keeps freed memory a while
@@ -28,7 +30,8 @@ FRAMEWORKS = [  # torch and jax take most of a minute to load under the sanitize
     "tests/test_lifetime.py::test_exit_with_tensors_of_others",
     "tests/test_lifetime.py::test_foreign_thread_lets_go_of_frameworks",
 ]
-OURS = f"{extension.ROOT}/internal/cpython/"  # of a frame, by the debug information
+# Frames of ours, by the debug information, and of what a library of Go functions allocated for its results.
+OURS = re.compile(f"{re.escape(str(extension.ROOT))}/internal/cpython/|_Cfunc_calloc ")
 
 
 def library(name: str) -> str:
@@ -41,7 +44,7 @@ def findings(folder: Path) -> Iterator[str]:
     """What the reports of all processes say of us: errors of any kind, and leaks of our own."""
     for report in folder.glob("report.*"):
         for part in re.split(r"\n\n", report.read_text()):
-            if "ERROR: AddressSanitizer" in part or (OURS in part and " leak of " in part):
+            if "ERROR: AddressSanitizer" in part or (" leak of " in part and OURS.search(part)):
                 yield part
 
 
@@ -59,9 +62,11 @@ def main() -> int:
         environment = {
             "LD_PRELOAD": f"{library('libasan.so')} {library('libstdc++.so')}",  # torch wants its own libstdc++ later
             # Of leaks, Python's among them, the exit status says nothing; an error aborts.
-            "ASAN_OPTIONS": f"detect_leaks={int(not C_ALONE)}:exitcode=0:abort_on_error=1:log_path={folder}/report",
+            "ASAN_OPTIONS": f"detect_leaks={int(not C_ALONE)}:exitcode=0:abort_on_error=1:log_path={folder}/report"
+            ":allocator_may_return_null=1",  # tests want more than there is
             "PYTHONMALLOC": "malloc",
             "GODLPACK_FUZZ": os.environ.get("GODLPACK_FUZZ", RECORDS),
+            "GOFLAGS": "" if C_ALONE else "-asan",  # of the libraries that tests build
         }
         status = extension.test(folder, *tests, *(f"--deselect={name}" for name in unwanted), **environment)
         found = list(findings(folder))
