@@ -175,9 +175,18 @@ func (ctx *Ctx) output(dtype dlpack.DType, device dlpack.Device, shape []int64) 
 	return &m.Tensor, nil
 }
 
+// countOf is dlpack.Elements of a shape that a function asks for: a ValueError if there is none like that.
+func countOf(shape []int64) (int64, error) {
+	n, err := dlpack.Elements(shape)
+	if err != nil {
+		return 0, Errorf(ValueError, "%s", dlpack.MessageOf(err))
+	}
+	return n, nil
+}
+
 // goTensor makes an output for nobody, in Go memory.
 func goTensor(dtype dlpack.DType, shape []int64) (*dlpack.Tensor, error) {
-	n, err := dlpack.Elements(shape)
+	n, err := countOf(shape)
 	if err != nil {
 		return nil, err
 	}
@@ -197,8 +206,8 @@ func (ctx *Ctx) allocate(dtype dlpack.DType, device dlpack.Device, shape []int64
 	if !ctx.mayAsk() {
 		return nil, errEnded
 	}
-	if _, err := dlpack.Elements(shape); err != nil {
-		return nil, Errorf(ValueError, "%s", dlpack.MessageOf(err))
+	if _, err := countOf(shape); err != nil {
+		return nil, err
 	}
 	ctx.asked.set(dtype, device, shape)
 	m, err := ctx.host.Allocate(&ctx.asked.Tensor)

@@ -226,6 +226,10 @@ func TestFailuresLoseNothing(t *testing.T) {
 			kernel.Empty[float32](c.Ctx(), 3, -1)
 			return nil
 		}, "ValueError: shape[1]: want 0 or more, got -1"},
+		{"no shape, for no caller", nil, func(*kernel.Call) error {
+			kernel.Empty[float32](nil, 3, -1)
+			return nil
+		}, "ValueError: shape[1]: want 0 or more, got -1"},
 		{"part of device memory", nil, func(c *kernel.Call) error {
 			p := unsafe.Pointer(&make([]float32, 4)[0])
 			v, _ := tensor.FromPointer[float32](p, dlpack.Device{Type: dlpack.CUDA}, []int64{4}, nil)
