@@ -1,7 +1,6 @@
 package kernel_test
 
 import (
-	"runtime"
 	"testing"
 
 	"godlpack/dlpack"
@@ -16,11 +15,10 @@ func bench(b *testing.B, f kernel.Func, fails bool, args ...any) {
 	c, h := newCall(args...), newHost()
 	b.ReportAllocs()
 	for b.Loop() {
-		if err := ready.Call(c.args, &c.ret, h); (err != nil) != fails {
+		if err := c.of(ready, h); (err != nil) != fails {
 			b.Fatal(err)
 		}
 	}
-	runtime.KeepAlive(c)
 }
 
 // known is a tensor that the host has checked.
@@ -76,13 +74,12 @@ func TestCallsTakeNoMemory(t *testing.T) {
 	f := prepare(t, kernel.Func{Params: threeTensors(), Do: threeViews})
 	c, h := newCall(known(3), known(3), known(3)), newHost()
 	if n := testing.AllocsPerRun(100, func() {
-		if err := f.Call(c.args, &c.ret, h); err != nil {
+		if err := c.of(f, h); err != nil {
 			t.Fatal(err)
 		}
 	}); n != 0 {
 		t.Errorf("%v allocations a call, want none", n)
 	}
-	runtime.KeepAlive(c)
 }
 
 func BenchmarkOutput(b *testing.B) {
@@ -99,7 +96,7 @@ func BenchmarkOutput(b *testing.B) {
 	c := newCall()
 	b.ReportAllocs()
 	for b.Loop() {
-		if err := f.Call(c.args, &c.ret, h); err != nil {
+		if err := c.of(f, h); err != nil {
 			b.Fatal(err)
 		}
 	}
