@@ -65,7 +65,7 @@ func makeByTable(t cpython.Tensor, typ cpython.Object, table cpython.Table) (cpy
 		return made, refused(t, typ)
 	}
 	if made.Type() == typ { // the table of a base class may make objects of that
-		cpython.SetPlan(typ, cpython.Plan{Road: cpython.ByTable, Table: table, Guarded: torch})
+		cpython.SetPlan(typ, cpython.Plan{Road: cpython.ByTable, Table: table, Guarded: torch, Foreign: foreign(typ)})
 	}
 	return made, nil
 }

@@ -84,7 +84,7 @@ func takeByTable(x, typ cpython.Object) (capsule.Imported, error) {
 	if err = capsule.Check(m); err == nil {
 		var taken capsule.Imported
 		if taken, err = capsule.Adopt(m); err == nil {
-			cpython.SetPlan(typ, cpython.Plan{Road: cpython.ByTable, Table: table, Guarded: guarded(typ)})
+			cpython.SetPlan(typ, cpython.Plan{Road: cpython.ByTable, Table: table, Guarded: guarded(typ), Foreign: foreign(typ)})
 			return taken, nil
 		}
 	}

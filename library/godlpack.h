@@ -163,6 +163,10 @@ typedef struct {
   int64_t count;
   const GDFunction *functions;
   TVMBackendPackedCFunc call;
+
+  /* The host gives the library up, in the middle of calls that it has left: nobody will enter it again, and threads that end
+     must not either. NULL: those may hang. */
+  void (*retire)(void);
 } GDLibrary;
 
 /* The table, the same at each call, never freed. The first call waits until the library's Go runs. NULL: no memory. */

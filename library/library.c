@@ -26,6 +26,14 @@ static void gd_bury(void)
    Threads: the loading one. */
 __attribute__((constructor)) static void gd_watch_forks(void) { pthread_atfork(NULL, NULL, gd_bury); }
 
+/* Returns what the host calls when it gives the library up.
+
+   C because: (b) it is a C function pointer.
+   GIL: any.
+   Owns: nothing.
+   Threads: any. */
+void (*gd_retire(void))(void) { return gd_bury; }
+
 /* The call that this thread is in. Go moves goroutines between threads, but the one that was called stays in its own. */
 static __thread GDContext *gd_calling;
 

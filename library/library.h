@@ -5,6 +5,7 @@
 #include "godlpack.h"
 
 TVMBackendPackedCFunc gd_entry(void);
+void (*gd_retire(void))(void);
 void gd_fail(GDContext *c, const char *kind, const char *message, size_t size);
 int gd_poll(GDContext *c, int *asked);
 int gd_invoke(GDContext *c, void *callable, TVMValue *args, int *codes, int n, TVMValue *ret, int *ret_code);

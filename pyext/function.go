@@ -41,6 +41,10 @@ func init() {
 		return cpython.Bool(may), nil
 	})
 	cpython.Handle(cpython.OpFunctionAllocate, allocate)
+	cpython.Handle(cpython.OpFunctionLearnTorch, func(*cpython.Call) (cpython.Object, error) {
+		exchange.LearnTorch()
+		return cpython.None(), nil
+	})
 	cpython.Handle(cpython.OpFunctionConvert, func(c *cpython.Call) (cpython.Object, error) {
 		t, _ := cpython.TensorOf(c.Arg(0))
 		if !exchange.CanMake(c.Arg(1)) { // a producer that takes no tensors back

@@ -1,61 +1,33 @@
 /* The call of a library's function: what Python passes is gathered into packed values, Go is entered once, and what comes
    back is wrapped in the caller's framework. Tensors whose type has a plan are seen where they are, in nanoseconds;
    whatever is out of the ordinary is made ordinary by Go first. */
-#include <setjmp.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "core.h"
+#include "call.h"
 
-enum {
-  FEW = 8,         /* arguments, and dimensions, for which there is room on the stack */
-  PAGE = 4096,     /* bytes of memory that a call takes at once, if it needs more */
-  DEEP = 64,       /* lists in lists */
-  SCRATCH = 4096,  /* bytes for small outputs: to copy them costs less than memory that Go asks for */
-};
+enum { DEEP = 64 }; /* lists in lists */
 
-typedef struct { DLTensor t; int64_t strides[FEW]; } record;
-typedef struct block { struct block *next; } block;
-typedef struct held { struct held *next; PyObject *object; } held;
-typedef struct followed { struct followed *next; int32_t device; uintptr_t *current, before; } followed;
-
-typedef union scratch { union scratch *next; char memory[SCRATCH]; } scratch;
-
-typedef struct { size_t size; const char *message; char kind[]; } failure; /* the message lies behind the kind's NUL */
-
-/* The memory that out= offers to the one output of a call. */
-typedef struct {
-  DLManagedTensorVersioned m;
-  atomic_bool taken;
-} offer;
-
-typedef struct {
-  GDContext host;           /* first: the library gives back its address */
-  const gd_function *f;
-  PyObject *const *objects; /* the arguments, one for each parameter: NULL where none was given */
-  PyObject *like;           /* the type of outputs; NULL while no tensor was seen; a borrowed reference */
-  gd_road road;             /* the plan for it; 0: Go converts */
-  const DLPackExchangeAPI *api; /* by table */
-  PyObject *out;            /* borrowed: where outputs go, a tensor or a tuple of them; or NULL */
-  int given;                /* outputs that were wrapped */
-  offer *offer;             /* NULL if there is none */
-  scratch *scratch;         /* for small outputs; NULL if there is none */
-  PyThreadState *thread;    /* the calling one, while it is without the GIL */
-  PyObject *class, *value, *trace; /* an exception of Python that was met on the way */
-  bool stopped;             /* it is one that the function has no say in */
-  failure *_Atomic failure; /* what fail() was told; malloc'ed */
-  const GDLibrary *library; /* that is entered */
-  jmp_buf *back;            /* where a child that was forked meanwhile goes on */
-  block *blocks;
-  char *room;               /* left in the newest block */
-  size_t left;
-  held *held;               /* objects that must live until the end */
-  followed *followed;       /* our current streams that are others' until the end */
-} call;
+/* A call with its first arguments. It lies in memory of its own, not on the stack: the library's goroutines may look at it
+   after a greenlet has taken the stack away, or after the call was abandoned. */
+typedef struct frame {
+  struct frame *next;
+  call call;
+  record records[FEW];
+  TVMValue values[FEW];
+  uint64_t flags[FEW];
+  int32_t codes[FEW];
+  PyObject *objects[FEW];
+} frame;
 
 /* ---- memory and objects for the time of a call ---- */
 
-static void *reserve(call *c, size_t size) {
+/* gd_reserve is memory that lasts as long as the call, aligned to 16 bytes.
+   C because: (c).
+   GIL: held.
+   Owns: the call owns it; NULL with MemoryError set on failure.
+   Threads: the calling one. */
+void *gd_reserve(call *c, size_t size) {
   size = (size + 15) & ~(size_t)15;
   if (size > c->left) {
     size_t n = size > PAGE ? size : PAGE;
@@ -72,9 +44,13 @@ static void *reserve(call *c, size_t size) {
   return p;
 }
 
-/* Takes a reference to x, which may be NULL, and gives it back at the end of the call. */
-static PyObject *hold(call *c, PyObject *x) {
-  held *h = x == NULL ? NULL : reserve(c, sizeof *h);
+/* gd_hold keeps x, which may be NULL, until the end of the call.
+   C because: (c).
+   GIL: held.
+   Owns: takes x, also on failure: NULL, with an exception set unless x is NULL.
+   Threads: the calling one. */
+PyObject *gd_hold(call *c, PyObject *x) {
+  held *h = x == NULL ? NULL : gd_reserve(c, sizeof *h);
   if (h == NULL) return x == NULL ? NULL : (Py_DecRef(x), NULL);
   *h = (held){c->held, x};
   c->held = h;
@@ -108,6 +84,7 @@ static bool in_scratch(const call *c, const void *p) {
 
 static void let_go(call *c) {
   give_scratch(c->scratch);
+  if (c->pinned != NULL) gd_unpin(c);
   for (followed *f = c->followed; f != NULL; f = f->next) *f->current = f->before;
   for (held *h = c->held; h != NULL; h = h->next) Py_DecRef(h->object);
   for (block *b = c->blocks, *next; b != NULL; b = next) next = b->next, free(b);
@@ -137,7 +114,7 @@ GD_RARE static bool follow(call *c, const DLPackExchangeAPI *api, int32_t device
     if (PyErr_Occurred() == NULL) PyErr_Format(PyExc_RuntimeError, "%U(): its caller's library does not know its stream of cuda:%d", c->f->name, (int)device);
     return false;
   }
-  followed *f = reserve(c, sizeof *f);
+  followed *f = gd_reserve(c, sizeof *f);
   if (f == NULL) return false;
   *f = (followed){c->followed, device, current, *current};
   c->followed = f;
@@ -160,6 +137,35 @@ static void choose(call *c, PyObject *type, const gd_plan *plan) {
   if (plan != NULL) c->road = plan->road, c->api = plan->api;
 }
 
+/* Gives r a shape and strides of its own, since their owner may change its at any time. */
+static bool own_dims(call *c, record *r) {
+  int n = r->t.ndim;
+  int64_t *dims = n <= FEW ? r->dims : gd_reserve(c, 2 * (size_t)n * sizeof *dims);
+  if (dims == NULL) return false;
+  for (int i = 0; i < n; i++) dims[i] = r->t.shape[i], dims[n + i] = r->t.strides[i];
+  r->t.shape = dims;
+  r->t.strides = dims + n;
+  return true;
+}
+
+/* Sees a tensor by its type's table. The guards of a type that is not torch's own may be Python code: it runs before anybody
+   looks at the tensor, and after the others are pinned. */
+static bool see_by_table(call *c, PyObject *x, const gd_plan *plan, bool writes, record *r) {
+  const DLPackExchangeAPI *api = plan->api;
+  r->object = x;
+  r->api = api;
+  r->torch = plan->guarded;
+  if (api->dltensor_from_py_object_no_sync == NULL || (writes && !r->torch)) return false; /* it may be read-only */
+  if (api->dltensor_from_py_object_no_sync(x, &r->t) != 0 || !gd_is_plain(&r->t)) return false;
+  if (plan->asks_python) {
+    if (!gd_before_python(c) || !gd_torch_says_plain(x, plan, &r->t, writes)) return false;
+    if (api->dltensor_from_py_object_no_sync(x, &r->t) != 0 || !gd_is_plain(&r->t)) return false;
+  } else if (r->torch && !gd_torch_says_plain(x, plan, &r->t, writes)) {
+    return false;
+  }
+  return own_dims(c, r);
+}
+
 /* Sees a tensor in place: Go has no say in it. NULL if it must have, with or without an exception. */
 static const DLTensor *see(call *c, PyObject *x, bool writes, record *r, uint64_t *flags) {
   PyTypeObject *type = Py_TYPE(x);
@@ -170,15 +176,18 @@ static const DLTensor *see(call *c, PyObject *x, bool writes, record *r, uint64_
     return &((gd_tensor *)x)->t;
   }
   const gd_plan *plan = gd_plan_of(type);
-  if (plan == NULL || (r == NULL && (r = reserve(c, sizeof *r)) == NULL)) return NULL;
+  if (plan == NULL || (r == NULL && (r = gd_reserve(c, sizeof *r)) == NULL)) return NULL;
   choose(c, (PyObject *)type, plan); /* before any code of Python's, which may change the plan */
-  if (plan->road == GD_BY_TABLE) {
-    if (plan->api->dltensor_from_py_object_no_sync == NULL || (writes && !plan->guarded)) return NULL; /* it may be read-only */
-    if (plan->api->dltensor_from_py_object_no_sync(x, &r->t) != 0 || !gd_is_plain(&r->t)) return NULL;
-    if (plan->guarded && !gd_torch_says_plain(x, plan, &r->t, writes)) return NULL;
-  } else if (plan->road != GD_BY_NUMPY || !gd_numpy_see(x, &r->t, r->strides, FEW, flags)) {
+  if (plan->road == GD_BY_NUMPY) {
+    r->object = x;
+    r->api = NULL;
+    r->torch = false;
+    if (!gd_numpy_see(x, &r->t, r->dims, FEW, flags)) return NULL;
+  } else if (plan->road != GD_BY_TABLE || !see_by_table(c, x, plan, writes, r)) {
     return NULL;
   }
+  r->next = c->seen;
+  c->seen = r;
   return &r->t;
 }
 
@@ -193,11 +202,12 @@ static bool gather_tensor(call *c, PyObject *x, bool writes, const GDList *to, i
 /* Lets Go make something ordinary of x, and a plan for its type. A class that Go leaves as it is is a callable. */
 GD_RARE static bool gather_by_go(call *c, PyObject *x, PyObject *name, bool writes, int depth, const GDList *to, int64_t i, record *r) {
   PyObject *args[] = {x, name == NULL ? Py_None : name, writes ? Py_True : Py_False}, *y = NULL;
-  const gd_plan *plan = gd_plan_of(Py_TYPE(x));
   PyErr_Clear();
+  if (!gd_before_python(c)) return false;
+  const gd_plan *plan = gd_plan_of(Py_TYPE(x));
   if (plan != NULL && (plan->road == GD_BY_METHOD || plan->road == GD_BY_BUFFER)) y = gd_lane_from_dlpack(NULL, &x, 1, NULL);
   else y = gd_enter(GD_OP_function_argument, (PyObject *)c->f, args, 3, NULL);
-  if (hold(c, y) == NULL) return false;
+  if (gd_hold(c, y) == NULL) return false;
   if (y == x) return to->codes[i] = GD_CALLABLE, to->values[i].v_handle = x, true;
   if (Py_TYPE(y) == gd_tensor_type) {
     choose(c, (PyObject *)Py_TYPE(x), gd_plan_of(Py_TYPE(x)));
@@ -209,9 +219,9 @@ GD_RARE static bool gather_by_go(call *c, PyObject *x, PyObject *name, bool writ
 static bool gather_list(call *c, PyObject *x, PyObject *name, bool writes, int depth, TVMValue *value) {
   bool tuple = PyType_GetFlags(Py_TYPE(x)) & Py_TPFLAGS_TUPLE_SUBCLASS;
   if (depth >= DEEP) return PyErr_Format(PyExc_ValueError, "%U(): lists nested deeper than %d", c->f->name, DEEP), false;
-  if (!tuple && (x = hold(c, PyList_AsTuple(x))) == NULL) return false; /* others may change the list meanwhile */
+  if (!tuple && (!gd_before_python(c) || (x = gd_hold(c, PyList_AsTuple(x))) == NULL)) return false; /* the list may change; a new tuple may collect garbage */
   Py_ssize_t n = PyTuple_Size(x);
-  GDList *list = reserve(c, sizeof *list + (size_t)n * (sizeof *list->values + sizeof *list->flags + sizeof *list->codes));
+  GDList *list = gd_reserve(c, sizeof *list + (size_t)n * (sizeof *list->values + sizeof *list->flags + sizeof *list->codes));
   if (list == NULL) return false;
   TVMValue *values = (TVMValue *)(list + 1);
   *list = (GDList){n, values, (int32_t *)((uint64_t *)(values + n) + n), (uint64_t *)(values + n)};
@@ -234,7 +244,7 @@ static bool gather_bytes(call *c, PyObject *x, bool text, TVMValue *value) {
   char *data = NULL;
   if (text) data = (char *)PyUnicode_AsUTF8AndSize(x, &n);
   else if (PyBytes_AsStringAndSize(x, &data, &n) != 0) return false;
-  TVMByteArray *bytes = data == NULL ? NULL : reserve(c, sizeof *bytes);
+  TVMByteArray *bytes = data == NULL ? NULL : gd_reserve(c, sizeof *bytes);
   if (bytes != NULL) *bytes = (TVMByteArray){data, (size_t)n};
   value->v_handle = bytes;
   return bytes != NULL;
@@ -328,13 +338,14 @@ GD_RARE static bool take_out(call *c, const GDList *args) {
   int32_t code;
   uint64_t flags;
   GDList out = {1, &value, &code, &flags};
-  PyObject *name = hold(c, PyUnicode_InternFromString("out"));
-  if (PyType_GetFlags(Py_TYPE(c->out)) & Py_TPFLAGS_LIST_SUBCLASS && (c->out = hold(c, PyList_AsTuple(c->out))) == NULL) return false;
-  if (name == NULL || !gather(c, c->out, name, true, 0, &out, 0, NULL)) return false;
-  PyObject *where[] = {hold(c, PyLong_FromVoidPtr((void *)args)), hold(c, PyLong_FromVoidPtr(&out)), hold(c, PyLong_FromLong(c->f->outputs))};
+  PyObject *name = gd_hold(c, PyUnicode_InternFromString("out"));
+  if (name == NULL || !gd_before_python(c)) return false;
+  if (PyType_GetFlags(Py_TYPE(c->out)) & Py_TPFLAGS_LIST_SUBCLASS && (c->out = gd_hold(c, PyList_AsTuple(c->out))) == NULL) return false;
+  if (!gather(c, c->out, name, true, 0, &out, 0, NULL) || !gd_before_python(c)) return false;
+  PyObject *where[] = {gd_hold(c, PyLong_FromVoidPtr((void *)args)), gd_hold(c, PyLong_FromVoidPtr(&out)), gd_hold(c, PyLong_FromLong(c->f->outputs))};
   PyObject *offered = where[0] && where[1] && where[2] ? gd_enter(GD_OP_function_out, (PyObject *)c->f, where, 3, NULL) : NULL;
   if (offered == NULL) return false;
-  bool failed = offered == Py_True && (c->offer = reserve(c, sizeof *c->offer)) == NULL;
+  bool failed = offered == Py_True && (c->offer = gd_reserve(c, sizeof *c->offer)) == NULL;
   if (c->offer != NULL)
     *c->offer = (offer){{{DLPACK_MAJOR, DLPACK_MINOR}, NULL, keep_offer, flags & DLPACK_SUBBYTE_PADDED, *(DLTensor *)value.v_handle}, false};
   Py_DecRef(offered);
@@ -375,12 +386,28 @@ static void allocation_failed(void *host, const char *kind, const char *message)
   host_fail(host, kind, message, message == NULL ? 0 : strlen(message));
 }
 
+/* gd_call_fails says why the call fails, if Python says nothing.
+   C because: (c).
+   GIL: any.
+   Owns: nothing passes.
+   Threads: any. */
+void gd_call_fails(call *c, const char *kind, const char *message) { allocation_failed(&c->host, kind, message); }
+
+/* gd_call_forked says that this is a child of the process that made the call.
+   C because: (c).
+   GIL: any.
+   Owns: nothing passes.
+   Threads: the calling one. */
+void gd_call_forked(call *c) {
+  gd_call_fails(c, "RuntimeError", "this process was forked in the middle of the call, which only its parent can end");
+}
+
 /* Memory of a device for a framework whose table has no allocator, or that has no table: ours, made by Go. */
 static int allocate_by_go(call *c, const DLTensor *t, DLManagedTensorVersioned **out) {
   if (gd_is_finalizing()) return -1;
   PyGILState_STATE gil = PyGILState_Ensure();
   PyObject *args[] = {gd_tuple_of(t->shape, t->ndim), gd_dtype_object(t->dtype), gd_device_object(t->device)}, *x = NULL;
-  if (args[0] && args[1] && args[2]) x = gd_enter(GD_OP_function_allocate, (PyObject *)c->f, args, 3, NULL);
+  if (gd_before_python(c) && args[0] && args[1] && args[2]) x = gd_enter(GD_OP_function_allocate, (PyObject *)c->f, args, 3, NULL);
   *out = x == NULL ? NULL : gd_export_versioned((gd_tensor *)x, 0);
   for (int i = 0; i < 3; i++)
     if (args[i] != NULL) Py_DecRef(args[i]);
@@ -405,60 +432,105 @@ static int host_allocate(GDContext *host, DLTensor *prototype, DLManagedTensorVe
 /* Where Python code ran, the process may have forked: the child has no Go to go back to. It leaves the call from here, over
    Go's frames, which stay behind on the stack, with the exception that it has, if it has one. */
 static int go_back(call *c, int rc) {
-  static const char message[] = "this process was forked in the middle of the call, which only its parent can end";
-  if (gd_library_has(c->f->library, c->library)) return rc;
-  allocation_failed(&c->host, "RuntimeError", message);
-  longjmp(*c->back, 1);
+  if (gd_forks() == c->forks && !c->lost) return rc;
+  if (c->lost) longjmp(*c->back, GD_ABANDONED);
+  gd_call_forked(c);
+  longjmp(*c->back, GD_FORKED);
 }
 
-/* The GIL comes and goes by the thread that called: others have no signals to see. */
-static int host_poll(GDContext *host) {
-  call *c = (call *)host;
-  if (gd_is_finalizing()) return 1;
+/* Takes the GIL for the calling thread, and gives it up again. A callback waits: another greenlet of its thread may call. */
+static void take_gil(call *c) {
+  gd_watch_call(NULL);
   if (c->thread != NULL) PyEval_RestoreThread(c->thread);
-  c->stopped = c->stopped || PyErr_CheckSignals() != 0;
-  if (c->stopped) keep_exception(c);
-  if (c->thread != NULL) c->thread = PyEval_SaveThread();
-  return go_back(c, c->stopped);
+  c->thread = NULL;
+  gd_begin_wait(c);
 }
 
-/* On a device where no argument lies, the framework of the outputs decides: that needs the GIL. */
-static int host_current_stream(GDContext *host, DLDevice device, void **out) {
-  call *c = (call *)host;
-  if (device.device_type == kDLCUDA && c->road == GD_BY_TABLE && !follows(c, device.device_id)) {
-    if (gd_is_finalizing()) return -1;
-    if (c->thread != NULL) PyEval_RestoreThread(c->thread);
-    bool known = follow(c, c->api, device.device_id);
-    if (!known) keep_exception(c);
-    if (c->thread != NULL) c->thread = PyEval_SaveThread();
-    if (!known) return -1;
-  }
-  return gd_exchange_api.current_work_stream(device.device_type, device.device_id, out);
+static void give_gil(call *c) {
+  gd_end_wait(c);
+  if (!c->f->holds) c->thread = PyEval_SaveThread();
+  gd_watch_call(c);
+}
+
+/* gd_poll_here looks for signals: nonzero if one's handler raised an exception.
+   C because: (b).
+   GIL: held; runs Python's code.
+   Owns: nothing passes.
+   Threads: the calling one. */
+int gd_poll_here(call *c) {
+  c->stopped = c->stopped || !gd_before_python(c) || PyErr_CheckSignals() != 0;
+  if (c->stopped) keep_exception(c);
+  return c->stopped;
+}
+
+/* gd_stream_here asks for the current stream of a device. Where no argument lies on it, the framework of the outputs decides.
+   C because: (b).
+   GIL: held.
+   Owns: nothing passes.
+   Threads: the calling one. */
+int gd_stream_here(call *c, DLDevice device, void **out) {
+  bool known = device.device_type != kDLCUDA || c->road != GD_BY_TABLE || follow(c, c->api, device.device_id);
+  if (!known) keep_exception(c);
+  return known ? gd_exchange_api.current_work_stream(device.device_type, device.device_id, out) : -1;
 }
 
 static PyObject *wrap(call *c, TVMValue *v, int code, bool top);
 static PyObject *refuse(call *c);
 static void drop(TVMValue v, int code);
+static bool may_give_gil(call *c);
 
-static int host_invoke(GDContext *host, void *callable, TVMValue *args, int *codes, int n, TVMValue *ret, int *ret_code) {
-  call *c = (call *)host;
+/* gd_invoke_here calls a callable with what the library passes, and gathers what it returns.
+   C because: (b).
+   GIL: held; runs Python's code.
+   Owns: takes the arguments; the call holds the result.
+   Threads: the calling one. */
+int gd_invoke_here(call *c, void *callable, TVMValue *args, int *codes, int n, TVMValue *ret, int *ret_code) {
   uint64_t flags;
   GDList to = {1, ret, ret_code, &flags};
-  if (gd_is_finalizing()) return -1;
-  PyGILState_STATE gil = PyGILState_Ensure();
-  PyObject *tuple = PyTuple_New(n);
+  PyObject *tuple = gd_before_python(c) ? PyTuple_New(n) : NULL;
   bool done = tuple != NULL;
   for (int i = 0; done && i < n; i++) {
     PyObject *x = wrap(c, &args[i], codes[i], false);
     done = x != NULL && PyTuple_SetItem(tuple, i, x) == 0;
   }
-  PyObject *result = done ? hold(c, PyObject_Call(callable, tuple, NULL)) : NULL;
-  done = result != NULL && gather(c, result, NULL, false, 0, &to, 0, NULL);
+  PyObject *result = done ? gd_hold(c, PyObject_Call(callable, tuple, NULL)) : NULL;
+  done = result != NULL && gather(c, result, NULL, false, 0, &to, 0, NULL) && may_give_gil(c);
   if (!done) keep_exception(c);
   if (tuple != NULL) Py_DecRef(tuple);
   for (int i = 0; i < n; i++) drop(args[i], codes[i]);
-  PyGILState_Release(gil);
-  return go_back(c, done ? 0 : -1);
+  return done ? 0 : -1;
+}
+
+static int host_poll(GDContext *host) {
+  call *c = (call *)host;
+  if (gd_is_finalizing()) return 1;
+  if (gd_is_elsewhere(c)) return gd_ask_caller(c, &(question){.what = ASK_POLL});
+  take_gil(c);
+  int rc = gd_poll_here(c);
+  give_gil(c);
+  return go_back(c, rc);
+}
+
+static int host_current_stream(GDContext *host, DLDevice device, void **out) {
+  call *c = (call *)host;
+  if (device.device_type != kDLCUDA || c->road != GD_BY_TABLE || follows(c, device.device_id))
+    return gd_exchange_api.current_work_stream(device.device_type, device.device_id, out);
+  if (gd_is_finalizing()) return -1;
+  if (gd_is_elsewhere(c)) return gd_ask_caller(c, &(question){.what = ASK_STREAM, .device = device, .out = out});
+  take_gil(c);
+  int rc = gd_stream_here(c, device, out);
+  give_gil(c);
+  return rc;
+}
+
+static int host_invoke(GDContext *host, void *callable, TVMValue *args, int *codes, int n, TVMValue *ret, int *ret_code) {
+  call *c = (call *)host;
+  if (gd_is_finalizing()) return -1;
+  if (gd_is_elsewhere(c)) return gd_ask_caller(c, &(question){ASK_INVOKE, {0}, NULL, callable, args, codes, n, ret, ret_code});
+  take_gil(c);
+  int rc = gd_invoke_here(c, callable, args, codes, n, ret, ret_code);
+  give_gil(c);
+  return go_back(c, rc);
 }
 
 /* ---- results ---- */
@@ -601,26 +673,35 @@ GD_RARE static PyObject *refuse(call *c) {
 }
 
 /* The one call into the library. */
-static int cross(call *c, const GDList *args, TVMValue *result, int *code) {
+static int cross(call *c, const GDList *args) {
   jmp_buf back;
   c->back = &back;
-  if (setjmp(back) != 0) return *code = GD_NULL, -1;
-  return c->library->call(args->values, args->codes, (int)args->n, result, code, &c->host);
+  int left = setjmp(back);
+  if (left != 0) return c->code = GD_NULL, left;
+  gd_watch_call(c);
+  int rc = c->library->call(args->values, args->codes, (int)args->n, &c->result, &c->code, &c->host);
+  gd_watch_call(NULL);
+  return rc == 0 ? 0 : -1;
 }
 
+/* While the GIL is given up, other threads may change what is passed, if there are any. */
+static bool may_give_gil(call *c) { return c->seen == NULL || c->f->holds || gd_is_alone() || gd_pin_seen(c); }
+
 static PyObject *enter(call *c, const GDList *args) {
-  TVMValue result = {0};
-  int code = GD_NULL;
+  if (!may_give_gil(c)) return NULL;
   take_scratch(c);
+  c->forks = gd_forks();
   c->host = (GDContext){sizeof c->host, c->f->index, args->flags, host_allocate, host_poll, host_invoke, host_fail, host_current_stream,
                         c->scratch, c->scratch == NULL ? 0 : SCRATCH};
+  bool elsewhere = gd_waiting != 0 && gd_needs_standin(c);
   if (!c->f->holds) c->thread = PyEval_SaveThread();
-  int rc = cross(c, args, &result, &code);
+  int rc = elsewhere ? gd_stand_in(c, args) : cross(c, args);
   if (c->thread != NULL) PyEval_RestoreThread(c->thread);
   c->thread = NULL;
+  if (rc == GD_ABANDONED) return gd_abandon(c);
   if (rc != 0) return refuse(c);
-  PyObject *made = c->stopped ? refuse(c) : wrap(c, &result, code, true);
-  drop(result, code);
+  PyObject *made = c->stopped ? refuse(c) : wrap(c, &c->result, c->code, true);
+  drop(c->result, c->code);
   return made;
 }
 
@@ -634,12 +715,30 @@ static void begin(call *c, const gd_function *f, PyObject *const *objects) {
   c->offer = NULL;
   c->scratch = NULL;
   c->thread = NULL;
-  c->stopped = false;
+  c->stopped = c->lost = false;
   atomic_init(&c->failure, NULL);
+  c->result.v_int64 = 0;
+  c->code = GD_NULL;
   c->blocks = NULL;
   c->left = 0;
   c->held = NULL;
   c->followed = NULL;
+  c->seen = c->pinned = NULL;
+  c->standin = NULL;
+}
+
+static GD_OWN frame *frames; /* that no call uses */
+
+static frame *take_frame(void) {
+  frame *f = frames;
+  if (f != NULL) frames = f->next;
+  else if ((f = malloc(sizeof *f)) == NULL) PyErr_NoMemory();
+  return f;
+}
+
+static void give_frame(frame *f) {
+  f->next = frames;
+  frames = f;
 }
 
 /* gd_call is the vectorcall of Function.
@@ -648,30 +747,31 @@ static void begin(call *c, const gd_function *f, PyObject *const *objects) {
    Owns: the result is the caller's; on failure NULL with an exception set, and nothing is held.
    Threads: any with the GIL. */
 PyObject *gd_call(PyObject *self, PyObject *const *args, size_t nargs, PyObject *kwnames) {
-  record records[FEW];
-  TVMValue values[FEW];
-  uint64_t flags[FEW];
-  int32_t codes[FEW];
-  PyObject *objects[FEW], **all = objects, *made = NULL;
   const gd_function *f = (gd_function *)self;
-  call c;
-  begin(&c, f, args);
-  GDList list = {f->count, values, codes, flags};
+  if (gd_library_open(f->library) == NULL) return NULL;
+  frame *fr = take_frame();
+  if (fr == NULL) return NULL;
+  call *c = &fr->call;
+  begin(c, f, args);
+  PyObject **all = fr->objects, *made = NULL;
+  GDList list = {f->count, fr->values, fr->codes, fr->flags};
   Py_ssize_t n = (Py_ssize_t)(nargs & ~GD_VECTORCALL_ARGUMENTS_OFFSET);
-  bool ready = gd_library_open(f->library) != NULL;
-  if (ready && f->count > FEW) {
-    list.values = reserve(&c, (size_t)f->count * (sizeof *values + sizeof *flags + sizeof *codes + sizeof *objects));
+  bool ready = true;
+  if (f->count > FEW) {
+    list.values = gd_reserve(c, (size_t)f->count * (sizeof *list.values + sizeof *list.flags + sizeof *list.codes + sizeof *all));
     list.flags = (uint64_t *)(list.values + f->count);
     all = (PyObject **)(list.flags + f->count);
     list.codes = (int32_t *)(all + f->count);
     ready = list.values != NULL;
   }
-  if (ready && (n != f->count || kwnames != NULL)) ready = bind(&c, all, args, n, kwnames);
-  if (ready && gather_all(&c, &list, records) && (c.out == NULL || take_out(&c, &list))) {
-    if (c.like == NULL) c.like = (PyObject *)gd_tensor_type;
-    c.library = gd_library_open(f->library); /* once more: an argument's own code may have forked */
-    made = c.library == NULL ? NULL : enter(&c, &list);
+  if (ready && (n != f->count || kwnames != NULL)) ready = bind(c, all, args, n, kwnames);
+  if (ready && gather_all(c, &list, fr->records) && (c->out == NULL || take_out(c, &list))) {
+    if (c->like == NULL) c->like = (PyObject *)gd_tensor_type;
+    c->library = gd_library_open(f->library); /* once more: an argument's own code may have forked */
+    made = c->library == NULL ? NULL : enter(c, &list);
   }
-  let_go(&c);
+  if (c->lost) return NULL;
+  let_go(c);
+  give_frame(fr);
   return made;
 }

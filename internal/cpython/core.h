@@ -147,6 +147,7 @@ typedef struct {
   gd_road road;
   const DLPackExchangeAPI *api; /* by table */
   bool guarded;                 /* by table: has torch's requires_grad, is_conj and is_neg, which its table ignores */
+  bool asks_python;             /* and they may be Python code, since the type is not torch's own */
   PyObject *grad;               /* requires_grad as the type has it, if that cannot be hidden by an object: or NULL */
   descrgetfunc get_grad;        /* how to read it */
   bool immutable;               /* by method: legacy capsules are read-only */
@@ -168,19 +169,46 @@ bool gd_torch_says_plain(PyObject *x, const gd_plan *plan, const DLTensor *t, bo
 
 void gd_numpy_enable(PyTypeObject *type, void **table);
 void gd_numpy_learn(PyObject *x, DLDataType dtype, bool padded);
-bool gd_numpy_see(PyObject *x, DLTensor *t, int64_t *strides, int ndim, uint64_t *flags);
+bool gd_numpy_see(PyObject *x, DLTensor *t, int64_t *dims, int ndim, uint64_t *flags);
 PyObject *gd_numpy_take(PyObject *x);
 PyObject *gd_numpy_take_buffer(PyObject *x, PyObject *dtype_name);
 PyObject *gd_numpy_make(gd_tensor *x);
 PyObject *gd_numpy_copy(const DLTensor *t);
 bool gd_numpy_is_type(const PyTypeObject *type);
 
+/* ---- pins: memory that others hold, and must not move while a function works on it ---- */
+
+/* That the owner of some memory must not resize it: where is what says so, and the same for all locks on that memory. */
+typedef struct gd_lock {
+  struct gd_lock *next, **link; /* on the list of all; link leads here */
+  void *where;                  /* NULL: no lock */
+} gd_lock;
+typedef struct {
+  DLManagedTensorVersioned *managed; /* by a table */
+  PyObject *owner, *base;            /* of NumPy: the array that has the memory, and what it has it from */
+  void *data;                        /* its memory, if it is its own */
+  gd_lock lock;
+} gd_pin;
+
+const gd_lock *gd_lock_find(const void *where);
+void gd_lock_add(gd_lock *l, void *where);
+bool gd_lock_remove(gd_lock *l);
+void gd_torch_learn(size_t impl, size_t storage, size_t resizable, bool known);
+void gd_torch_lock(gd_lock *l, PyObject *x);
+void gd_torch_unlock(gd_lock *l);
+void gd_numpy_pin(PyObject *x, gd_pin *pin);
+void gd_numpy_unpin(gd_pin *pin);
+
 /* ---- functions of libraries ---- */
 
 typedef struct gd_library gd_library;
 gd_library *gd_library_at(const char *path, PyObject *check);
 const GDLibrary *gd_library_open(gd_library *l);
-bool gd_library_has(const gd_library *l, const GDLibrary *table);
+int64_t gd_forks(void);
+bool gd_library_runs(const gd_library *l, uintptr_t pc);
+void gd_library_abandon(gd_library *l);
+void gd_watch_start(void);
+void gd_watch_forked(void);
 PyObject *gd_declarations(PyObject *module, PyObject *arguments);
 int gd_library_exec(void);
 
@@ -228,11 +256,16 @@ void gd_signals_withdraw(void);
 enum { GD_HANDLED = 5 }; /* the signals that a Go runtime in a library handles */
 typedef struct sigaction gd_handlers[GD_HANDLED];
 void gd_signals_read(gd_handlers now);
-void gd_signals_layer(const gd_handlers before);
+int gd_signals_layer(const gd_handlers before);
+void gd_signals_drop(int layer);
 bool gd_signals_peel(void);
 
 /* ---- the door: the one way into Go ---- */
 
+typedef struct entry *gd_entry;
+bool gd_entry_begin(gd_entry *out);
+void gd_entry_end(gd_entry e);
+void gd_greenlets_forked(void);
 bool gd_may_enter(void);
 int gd_get_buffer(PyObject *self, Py_buffer *view, int flags);
 PyObject *gd_enter(int op, PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames);

@@ -56,12 +56,13 @@ const (
 	OpDeviceCompare Op = C.GD_OP_device_compare
 	OpDeviceReduce  Op = C.GD_OP_device_reduce
 
-	OpFunctionArgument Op = C.GD_OP_function_argument
-	OpFunctionLike     Op = C.GD_OP_function_like
-	OpFunctionOut      Op = C.GD_OP_function_out
-	OpFunctionConvert  Op = C.GD_OP_function_convert
-	OpFunctionFill     Op = C.GD_OP_function_fill
-	OpFunctionAllocate Op = C.GD_OP_function_allocate
+	OpFunctionArgument   Op = C.GD_OP_function_argument
+	OpFunctionLike       Op = C.GD_OP_function_like
+	OpFunctionOut        Op = C.GD_OP_function_out
+	OpFunctionConvert    Op = C.GD_OP_function_convert
+	OpFunctionFill       Op = C.GD_OP_function_fill
+	OpFunctionAllocate   Op = C.GD_OP_function_allocate
+	OpFunctionLearnTorch Op = C.GD_OP_function_learn_torch
 )
 
 // Handler does an operation. The result is a new reference; the zero Object goes with an error.

@@ -2,6 +2,7 @@
    closed, as a Go runtime cannot be stopped. A forked child opens fresh copies: the runtimes it inherited are dead. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <link.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +16,9 @@ typedef struct gd_library {
   const GDLibrary *table;  /* the same, once it is checked */
   PyObject *check; /* a callable that holds the table's declarations against what its functions were made from */
   bool loaded;     /* the loader was asked for it: a child has it too, and its Go neither runs nor will */
-  bool inherited;  /* that was in the process that this one was forked from */
+  bool inherited;  /* that was in the process that this one was forked from, or it was abandoned */
+  int layer;       /* of signal handlers: below 0 for none */
+  uintptr_t code, end; /* where its instructions lie */
   dev_t device;    /* with the file's number and its age: a rebuilt library is another one */
   ino_t file;
   struct timespec changed;
@@ -29,11 +32,23 @@ static GD_KEPT gd_library *libraries;
 static GD_OWN pthread_mutex_t opening = PTHREAD_MUTEX_INITIALIZER;
 static GD_OWN pthread_mutex_t loading = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 
+static GD_OWN int64_t forks; /* that this process comes from */
+
+/* gd_forks counts the forks between this process and the one that imported the module.
+   C because: (c).
+   GIL: any.
+   Owns: nothing.
+   Threads: any. */
+int64_t gd_forks(void) { return forks; }
+
 static void before_fork(void) { pthread_mutex_lock(&loading); }
 
 static void after_fork(void) { pthread_mutex_unlock(&loading); }
 
 static void after_fork_in_child(void) {
+  forks++;
+  gd_greenlets_forked();
+  gd_watch_forked();
   opening = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
   loading = (pthread_mutex_t)PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
   for (gd_library *l = libraries; l != NULL; l = l->next) {
@@ -81,9 +96,22 @@ static void *load(gd_library *l, char *why, size_t n) {
   l->loaded = true;
   gd_signals_read(before);
   void *handle = l->inherited ? gd_open_copy(l->path, why, n) : dlopen(l->path, RTLD_NOW | RTLD_LOCAL);
-  gd_signals_layer(before);
+  l->layer = gd_signals_layer(before);
   pthread_mutex_unlock(&loading);
   return handle;
+}
+
+/* Notes where the instructions of the library lie that has this entry. */
+static void find_code(gd_library *l, TVMBackendPackedCFunc entry) {
+  Dl_info info;
+  l->code = l->end = 0;
+  if (dladdr((void *)entry, &info) == 0) return;
+  const ElfW(Ehdr) *file = info.dli_fbase;
+  const ElfW(Phdr) *part = (const ElfW(Phdr) *)((const char *)file + file->e_phoff);
+  for (int i = 0; i < file->e_phnum; i++) {
+    uintptr_t start = (uintptr_t)file + part[i].p_vaddr, end = start + part[i].p_memsz;
+    if (part[i].p_type == PT_LOAD && part[i].p_flags & PF_X && start <= (uintptr_t)entry && (uintptr_t)entry < end) l->code = start, l->end = end;
+  }
 }
 
 /* Opens the file, and waits until its Go runs; NULL with the reason in why. No GIL: both take milliseconds. */
@@ -100,7 +128,7 @@ static const GDLibrary *open_file(gd_library *l, char *why, size_t n) {
 static const char *table_fault(const GDLibrary *t, char *text, size_t n) {
   if (t->version != GODLPACK_LIBRARY_VERSION)
     PyOS_snprintf(text, n, "its table has version %u, this godlpack knows version %d: build it again with this one", t->version, GODLPACK_LIBRARY_VERSION);
-  else if (t->size < sizeof *t || t->count < 0 || (t->count > 0 && t->functions == NULL) || t->call == NULL)
+  else if (t->size < offsetof(GDLibrary, retire) || t->count < 0 || (t->count > 0 && t->functions == NULL) || t->call == NULL)
     PyOS_snprintf(text, n, "its table of %u bytes is not complete", t->size);
   else
     return NULL;
@@ -134,10 +162,12 @@ const GDLibrary *gd_library_open(gd_library *l) {
   pthread_mutex_lock(&opening);
   const GDLibrary *table = l->opened != NULL ? l->opened : open_file(l, why, sizeof why);
   const char *fault = table == NULL ? why : table_fault(table, why, sizeof why);
+  if (fault == NULL) find_code(l, table->call);
   l->opened = table;
   pthread_mutex_unlock(&opening);
   PyEval_RestoreThread(thread);
   if (fault != NULL) return PyErr_Format(PyExc_ImportError, "godlpack: %s cannot be used: %s", l->path, fault), NULL;
+  gd_watch_start();
   PyObject *declarations = declarations_of(table), *check = l->check;
   Py_IncRef(check); /* it may be replaced meanwhile */
   PyObject *checked = declarations == NULL ? NULL : PyObject_CallFunctionObjArgs(check, declarations, NULL);
@@ -145,15 +175,30 @@ const GDLibrary *gd_library_open(gd_library *l) {
   if (declarations != NULL) Py_DecRef(declarations);
   if (checked == NULL) return NULL;
   Py_DecRef(checked);
-  return gd_library_has(l, table) ? (l->table = table) : gd_library_open(l);
+  if (PyErr_CheckSignals() != 0) return NULL; /* that came meanwhile */
+  return l->opened == table ? (l->table = table) : gd_library_open(l); /* the check may have forked */
 }
 
-/* gd_library_has tells whether table is still the library's: in a child that was forked since it was opened it is not.
-   C because: (c).
-   GIL: held or not.
+/* gd_library_runs tells whether the instruction at pc is the library's.
+   C because: (b), a signal's handler asks.
+   GIL: any.
    Owns: nothing.
    Threads: any. */
-bool gd_library_has(const gd_library *l, const GDLibrary *table) { return l->opened == table; }
+bool gd_library_runs(const gd_library *l, uintptr_t pc) { return l->code <= pc && pc < l->end; }
+
+/* gd_library_abandon gives the library's runtime up, of which a goroutine was left where it stood: it can neither collect garbage
+   nor stop. Nobody enters it any more; the next call opens a copy.
+   C because: (c).
+   GIL: held.
+   Owns: nothing passes; what the runtime has stays for ever.
+   Threads: any with the GIL. */
+void gd_library_abandon(gd_library *l) {
+  const GDLibrary *t = l->opened;
+  if (t != NULL && t->size >= offsetof(GDLibrary, retire) + sizeof t->retire && t->retire != NULL) t->retire();
+  gd_signals_drop(l->layer);
+  l->inherited = true;
+  l->opened = l->table = NULL;
+}
 
 /* gd_declarations is _declarations: what the library at a path says of its functions. Opens it.
    C because: (b).

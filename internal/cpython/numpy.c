@@ -22,7 +22,7 @@ typedef struct {
   int flags;
 } numpy_array;
 
-enum { WRITEABLE = 0x400 };                             /* NPY_ARRAY_WRITEABLE */
+enum { OWNS_DATA = 0x4, WRITEABLE = 0x400 };            /* NPY_ARRAY_OWNDATA, NPY_ARRAY_WRITEABLE */
 enum { NEW_FROM_DESCR = 94, SET_BASE_OBJECT = 282 };    /* places in NumPy's table of functions */
 enum { TYPE_NUMBERS = 512 };                            /* NumPy's own are below 32, added ones count from 256 */
 
@@ -63,13 +63,13 @@ void gd_numpy_learn(PyObject *x, DLDataType dtype, bool padded) {
   lane->learned[n].padded = padded;
 }
 
-/* gd_numpy_see fills t with a view of x, an array of NumPy of at most ndim dimensions, and strides with its strides; it
-   adds the flags for memory that is not writeable, and for padded elements.
+/* gd_numpy_see fills t with a view of x, an array of NumPy of at most ndim dimensions, and dims, which has room for twice as
+   many, with copies of its shape and its strides; it adds the flags for memory that is not writeable, and for padded elements.
    C because: (c).
    GIL: held.
-   Owns: nothing passes: t is good as long as x. False without an exception if Go must look.
+   Owns: nothing passes: t is good as long as x keeps its memory (gd_numpy_pin). False without an exception if Go must look.
    Threads: any with the GIL. */
-bool gd_numpy_see(PyObject *x, DLTensor *t, int64_t *strides, int ndim, uint64_t *flags) {
+bool gd_numpy_see(PyObject *x, DLTensor *t, int64_t *dims, int ndim, uint64_t *flags) {
   const numpy_array *a = (numpy_array *)x;
   int n = a->descr->type_num;
   if (n < 0 || n >= TYPE_NUMBERS || lane->learned[n].dtype.bits == 0 || a->descr->byteorder == '>') return false;
@@ -77,13 +77,47 @@ bool gd_numpy_see(PyObject *x, DLTensor *t, int64_t *strides, int ndim, uint64_t
   int64_t itemsize = gd_item_bits(lane->learned[n].dtype, lane->learned[n].padded ? DLPACK_SUBBYTE_PADDED : 0) / 8;
   int shift = __builtin_ctzll((uint64_t)itemsize); /* a division costs as much as all else here */
   bool power = itemsize == (int64_t)1 << shift;
+  int64_t *strides = dims + a->nd;
   for (int i = 0; i < a->nd; i++) {
+    dims[i] = a->dimensions[i];
     strides[i] = power ? a->strides[i] >> shift : a->strides[i] / itemsize;
-    if (strides[i] * itemsize != a->strides[i] && a->dimensions[i] > 1) return false; /* R17 */
+    if (strides[i] * itemsize != a->strides[i] && dims[i] > 1) return false; /* R17 */
   }
-  *t = (DLTensor){a->data, {kDLCPU, 0}, a->nd, lane->learned[n].dtype, a->dimensions, strides, 0};
+  *t = (DLTensor){a->data, {kDLCPU, 0}, a->nd, lane->learned[n].dtype, dims, strides, 0};
   *flags |= (a->flags & WRITEABLE ? 0 : DLPACK_READ_ONLY) | (lane->learned[n].padded ? DLPACK_SUBBYTE_PADDED : 0);
   return true;
+}
+
+static bool is_array(PyObject *x) { return x != NULL && PyType_IsSubtype(Py_TYPE(x), lane->array_type); }
+
+/* gd_numpy_pin keeps the memory of x, an array of NumPy, where it is. The array that owns it must not resize it, nor free it
+   for other memory: NumPy allows neither to an array that does not own its memory, so that is what it says meanwhile.
+   C because: (c).
+   GIL: held.
+   Owns: pin holds what gd_numpy_unpin gives back.
+   Threads: any with the GIL. */
+void gd_numpy_pin(PyObject *x, gd_pin *pin) {
+  numpy_array *a = (numpy_array *)x;
+  while (is_array(a->base)) a = (numpy_array *)a->base;
+  Py_IncRef(pin->owner = (PyObject *)a);
+  if ((pin->base = a->base) != NULL) Py_IncRef(pin->base);
+  if (!(a->flags & OWNS_DATA) && gd_lock_find(a) == NULL) return;
+  gd_lock_add(&pin->lock, a);
+  pin->data = a->data;
+  a->flags &= ~OWNS_DATA;
+}
+
+/* gd_numpy_unpin undoes gd_numpy_pin. Where the array was given other memory all the same, that is not its own.
+   C because: (c).
+   GIL: held; may run Python's code.
+   Owns: takes what the pin holds.
+   Threads: any with the GIL. */
+void gd_numpy_unpin(gd_pin *pin) {
+  numpy_array *a = (numpy_array *)pin->owner;
+  if (a == NULL) return;
+  if (pin->lock.where != NULL && gd_lock_remove(&pin->lock) && a->data == pin->data && a->base == NULL) a->flags |= OWNS_DATA;
+  if (pin->base != NULL) Py_DecRef(pin->base);
+  Py_DecRef((PyObject *)a);
 }
 
 /* gd_numpy_take makes a Tensor over the memory of x, an array of NumPy; read-only if x is not writeable.
@@ -92,10 +126,10 @@ bool gd_numpy_see(PyObject *x, DLTensor *t, int64_t *strides, int ndim, uint64_t
    Owns: the result is the caller's; NULL without an exception if Go must look, with one if there is no memory.
    Threads: any with the GIL. */
 PyObject *gd_numpy_take(PyObject *x) {
-  int64_t strides[DLPACK_MAX_NDIM];
+  int64_t dims[2 * DLPACK_MAX_NDIM];
   uint64_t flags = 0;
   DLTensor t;
-  if (!gd_numpy_see(x, &t, strides, DLPACK_MAX_NDIM, &flags)) return NULL;
+  if (!gd_numpy_see(x, &t, dims, DLPACK_MAX_NDIM, &flags)) return NULL;
   gd_storage *storage = gd_storage_of_object(x);
   PyObject *tensor = storage == NULL ? NULL : gd_tensor_new(&t, flags, storage);
   if (tensor == NULL) gd_storage_release(storage);

@@ -85,7 +85,7 @@
   M(tensor, cuda_array_interface) \
   M(dtype, new) M(dtype, compare) M(device, new) M(device, compare) \
   M(function, argument) M(function, like) M(function, out) M(function, convert) M(function, fill) \
-  M(function, allocate)
+  M(function, allocate) M(function, learn_torch)
 
 #define GD_OP_NAME(owner, name, ...) GD_OP_##owner##_##name,
 enum gd_op {

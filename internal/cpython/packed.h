@@ -47,6 +47,7 @@ typedef struct {
   int64_t count;
   const GDFunction *functions;
   TVMBackendPackedCFunc call;
+  void (*retire)(void);
 } GDLibrary;
 
 #endif

@@ -183,7 +183,11 @@ PyObject *gd_enter(int op, PyObject *self, PyObject *const *args, Py_ssize_t nar
     PyErr_SetString(PyExc_TypeError, "unbound method needs an argument");
     return NULL;
   }
-  return gd_may_enter() ? life->current->enter(op, self, (PyObject **)args, nargs, kwnames) : NULL;
+  gd_entry entry;
+  if (!gd_may_enter() || !gd_entry_begin(&entry)) return NULL;
+  PyObject *result = life->current->enter(op, self, (PyObject **)args, nargs, kwnames);
+  gd_entry_end(entry);
+  return result;
 }
 
 /* gd_get_buffer is Tensor's buffer protocol.

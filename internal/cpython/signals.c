@@ -154,12 +154,12 @@ void gd_signals_read(gd_handlers now) {
    runtime, and remembers what there is to undo.
    C because: (b).
    GIL: not needed.
-   Owns: nothing passes.
+   Owns: nothing passes; the result is the layer's number, below 0 if there is none.
    Threads: the one that opened the library; one at a time. */
-void gd_signals_layer(const gd_handlers before) {
+int gd_signals_layer(const gd_handlers before) {
   gd_handlers now;
   gd_signals_read(now);
-  if (layered == LAYERS || now[URGENT].sa_sigaction == before[URGENT].sa_sigaction) return;
+  if (layered == LAYERS || now[URGENT].sa_sigaction == before[URGENT].sa_sigaction) return -1;
   layers[layered].urgent = now[URGENT];
   now[URGENT].sa_sigaction = urgent[layered];
   for (int i = 0; i < HANDLED; i++) {
@@ -167,8 +167,32 @@ void gd_signals_layer(const gd_handlers before) {
     layers[layered].own[i] = now[i];
     if (now[i].sa_sigaction == before[i].sa_sigaction) layers[layered].own[i].sa_handler = NULL;
   }
-  layered++;
   sigaction(SIGURG, &now[URGENT], NULL);
+  return layered++;
+}
+
+/* Puts back what was there before a layer, where nobody else stands on top of it; true if that uncovered anything. Its Go is dead. */
+static bool uncover(int layer) {
+  bool changed = false;
+  struct sigaction now;
+  layers[layer].urgent.sa_handler = NULL;
+  for (int i = 0; i < HANDLED; i++) {
+    struct sigaction *own = &layers[layer].own[i];
+    if (own->sa_handler == NULL || sigaction(handled[i], NULL, &now) != 0 || now.sa_sigaction != own->sa_sigaction) continue;
+    sigaction(handled[i], &layers[layer].previous[i], NULL);
+    own->sa_handler = NULL;
+    changed = true;
+  }
+  return changed;
+}
+
+/* gd_signals_drop takes one library's handlers away, as far as they are on top: its runtime was given up.
+   C because: (b).
+   GIL: any.
+   Owns: nothing passes.
+   Threads: any; one at a time. */
+void gd_signals_drop(int layer) {
+  if (layer >= 0) uncover(layer);
 }
 
 /* gd_signals_peel puts back what was there before libraries were opened, where nobody else stands on top of it; true if that
@@ -179,17 +203,7 @@ void gd_signals_layer(const gd_handlers before) {
    Threads: the only one of a forked child. */
 bool gd_signals_peel(void) {
   bool changed = false;
-  struct sigaction now;
-  for (int k = layered - 1; k >= 0; k--) {
-    layers[k].urgent.sa_handler = NULL;
-    for (int i = 0; i < HANDLED; i++) {
-      struct sigaction *own = &layers[k].own[i];
-      if (own->sa_handler == NULL || sigaction(handled[i], NULL, &now) != 0 || now.sa_sigaction != own->sa_sigaction) continue;
-      sigaction(handled[i], &layers[k].previous[i], NULL);
-      own->sa_handler = NULL;
-      changed = true;
-    }
-  }
+  for (int k = layered - 1; k >= 0; k--) changed |= uncover(k);
   while (layered > 0 && layers[layered - 1].own[URGENT].sa_handler == NULL) layered--;
   return changed;
 }

@@ -82,6 +82,7 @@ type Plan struct {
 	Road      Road
 	Table     Table // ByTable
 	Guarded   bool  // ByTable: ask each object whether it requires grad, or is a lazy conjugate or negative (R65)
+	Foreign   bool  // Guarded: the type is not torch's own, so that its answers may be Python code
 	Immutable bool  // ByMethod, ByBuffer: legacy capsules are read-only (R44)
 }
 
@@ -104,7 +105,7 @@ const (
 func SetPlan(typ Object, p Plan) {
 	C.gd_plan_set(C.gd_plan{
 		_type: (*C.PyTypeObject)(unsafe.Pointer(typ.p)), road: C.gd_road(p.Road), api: p.Table.p,
-		guarded: C.bool(p.Guarded), immutable: C.bool(p.Immutable),
+		guarded: C.bool(p.Guarded), asks_python: C.bool(p.Guarded && p.Foreign), immutable: C.bool(p.Immutable),
 	})
 }
 

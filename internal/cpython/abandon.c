@@ -1,0 +1,219 @@
+/* The second Ctrl-C. Python's handler of SIGINT only makes a note, which a function of Go that never asks (kernel.Ctx.Err) does
+   not see, and nothing stops a goroutine from outside. So whoever presses Ctrl-C again gets the prompt back all the same: the
+   main thread jumps out of the call, from the signal's handler, and its library's runtime is given up, with all that it holds.
+   The library's next call opens a copy, as a forked child does. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include "call.h"
+
+enum {
+  TICK = 50,      /* milliseconds between looks at a call that lasts */
+  REST = 1000,    /* between looks whether there is one */
+  TWICE = 50,     /* in which a second signal is the same key */
+  PATIENCE = 1000 /* that a function gets to end once it knows */
+};
+
+GD_OWN gd_watch gd_watched;
+
+/* What became of the watched call: of the one with this serial number. */
+static GD_OWN struct {
+  _Atomic uint64_t serial;
+  _Atomic int64_t first;  /* when the first signal came, in milliseconds; 0: none did */
+  atomic_bool wanted;     /* the second one came */
+  atomic_bool again;      /* the watcher sent one, to look whether the call can be left now */
+  bool told;
+  sigset_t mask;          /* of the thread before the handler */
+} state;
+
+typedef struct sigaction action;
+static GD_OWN _Atomic(action *) previous; /* what handled SIGINT before; never freed, since a handler may be at it */
+static GD_OWN pthread_t watcher;
+static GD_OWN bool watching;
+static GD_OWN sem_t work;
+
+static int64_t now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+/* ---- the handler ---- */
+
+static uintptr_t counter(const void *context) {
+  const ucontext_t *u = context;
+#if defined(__x86_64__)
+  return (uintptr_t)u->uc_mcontext.gregs[REG_RIP];
+#elif defined(__aarch64__)
+  return (uintptr_t)u->uc_mcontext.pc;
+#else
+  return (void)u, 0; /* no call is left */
+#endif
+}
+
+/* Leaves the call, if it is in its library's own code: elsewhere the thread may hold a lock of the process. */
+static void leave(call *c, const void *context) {
+  if (!gd_library_runs(c->f->library, counter(context))) return;
+  state.mask = ((const ucontext_t *)context)->uc_sigmask;
+  gd_watched.call = NULL;
+  longjmp(*c->back, GD_ABANDONED);
+}
+
+/* Takes note of a signal, and tells whether it is the second. */
+static bool count(const call *c) {
+  int64_t t = now();
+  if (state.serial != gd_watched.serial || state.first == 0) {
+    state.serial = gd_watched.serial;
+    state.wanted = state.told = false;
+    state.first = t;
+    return false;
+  }
+  int64_t waited = t - state.first;
+  return state.wanted = state.wanted || (waited >= TWICE && (!c->stopped || waited >= PATIENCE));
+}
+
+static void on_interrupt(int number, siginfo_t *info, void *context) {
+  static GD_OWN volatile sig_atomic_t inside; /* a handler before this one may call the one that it found: this one */
+  int saved = errno;
+  call *c = gd_watched.call;
+  bool main = pthread_equal(pthread_self(), gd_watched.thread), again = main && atomic_exchange(&state.again, false);
+  if (c != NULL && (again ? state.wanted && state.serial == gd_watched.serial : count(c))) {
+    if (main) leave(c, context);
+    sem_post(&work); /* it cannot be left here, or by this thread: the watcher sends the main one another signal */
+  }
+  const action *before = previous;
+  if (!again && !inside && before != NULL) {
+    inside = 1;
+    if (before->sa_flags & SA_SIGINFO) before->sa_sigaction(number, info, context);
+    else before->sa_handler(number);
+    inside = 0;
+  }
+  errno = saved;
+}
+
+/* Puts the handler on top of what handles SIGINT now: Python's, as a rule. Where the signal is ignored, or ends the process, it
+   stays so. */
+static void install(void) {
+  action found, *before;
+  if (sigaction(SIGINT, NULL, &found) != 0 || found.sa_sigaction == on_interrupt || found.sa_handler == SIG_DFL || found.sa_handler == SIG_IGN) return;
+  if ((before = malloc(sizeof *before)) == NULL) return;
+  *before = found;
+  previous = before;
+  found.sa_sigaction = on_interrupt;
+  found.sa_flags |= SA_SIGINFO | SA_ONSTACK;
+  sigaction(SIGINT, &found, NULL);
+}
+
+/* ---- the watcher: a thread that sees calls last ---- */
+
+static void look(const call *c, uint64_t serial) {
+  static const char hint[] = "\ngodlpack: the Go function that runs does not stop by itself (it never asks kernel.Ctx.Err); "
+                             "press Ctrl-C again to leave the call\n";
+  install();
+  if (state.serial != serial || state.first == 0) return;
+  if (state.wanted) {
+    state.again = true;
+    pthread_kill(gd_watched.thread, SIGINT);
+  } else if (!state.told && !c->stopped && now() - state.first >= PATIENCE) {
+    state.told = true;
+    if (write(STDERR_FILENO, hint, sizeof hint - 1) < 0) return;
+  }
+}
+
+static void *watch(void *ignored) {
+  uint64_t last = 0;
+  for (;;) {
+    struct timespec t;
+    int64_t tick = gd_watched.call == NULL ? REST : TICK;
+    clock_gettime(CLOCK_REALTIME, &t);
+    t.tv_nsec += tick % 1000 * 1000000;
+    t.tv_sec += tick / 1000 + t.tv_nsec / 1000000000;
+    t.tv_nsec %= 1000000000;
+    sem_timedwait(&work, &t);
+    uint64_t serial = gd_watched.serial;
+    const call *c = gd_watched.call;
+    if (c != NULL && serial == last) look(c, serial);
+    last = serial;
+  }
+  return ignored;
+}
+
+/* gd_watch_start starts the watcher, unless there is one. Without it a call cannot be left.
+   C because: (b).
+   GIL: held.
+   Owns: nothing passes; no exception.
+   Threads: any with the GIL. */
+void gd_watch_start(void) {
+  sigset_t all, before;
+  pthread_attr_t small;
+  if (watching) return;
+  PyObject *threading = PyImport_ImportModule("threading");
+  PyObject *thread = threading == NULL ? NULL : PyObject_CallMethod(threading, "main_thread", NULL);
+  PyObject *ident = thread == NULL ? NULL : PyObject_GetAttrString(thread, "ident");
+  gd_watched.thread = ident == NULL ? 0 : (pthread_t)PyLong_AsUnsignedLongLong(ident);
+  PyObject *made[] = {threading, thread, ident};
+  for (int i = 0; i < 3; i++)
+    if (made[i] != NULL) Py_DecRef(made[i]);
+  if (PyErr_Occurred() != NULL) return gd_watched.thread = 0, PyErr_Clear();
+  install();
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  pthread_attr_init(&small);
+  pthread_attr_setstacksize(&small, 1 << 17);
+  watching = sem_init(&work, 0, 0) == 0 && pthread_create(&watcher, &small, watch, NULL) == 0;
+  if (watching) pthread_detach(watcher);
+  pthread_attr_destroy(&small);
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+/* gd_watch_forked forgets the watcher, which a child does not have.
+   C because: (c).
+   GIL: held.
+   Owns: nothing passes.
+   Threads: the only one of a forked child. */
+void gd_watch_forked(void) {
+  watching = false;
+  gd_watched.call = NULL;
+  state.first = 0;
+}
+
+/* ---- after the jump ---- */
+
+/* gd_abandon ends a call that was left. All that goroutines may still look at stays: arguments, records, the call itself. So do
+   the calls of the same library that this thread is in: there is no way back to them.
+   C because: (c).
+   GIL: held.
+   Owns: the call keeps what it has, for ever; an exception is set, KeyboardInterrupt as a rule.
+   Threads: the one that was in the call. */
+PyObject *gd_abandon(call *c) {
+  pthread_sigmask(SIG_SETMASK, &state.mask, NULL);
+  c->stopped = true;
+  for (followed *f = c->followed; f != NULL; f = f->next) *f->current = f->before;
+  for (int i = 0; i < c->f->count; i++)
+    if (c->objects[i] != NULL) Py_IncRef(c->objects[i]);
+  if (c->out != NULL) Py_IncRef(c->out);
+  Py_IncRef((PyObject *)c->f);
+  if (!c->lost) {
+    gd_lose_waiting(c);
+    gd_library_abandon(c->f->library);
+  }
+  c->lost = true;
+  if (c->class != NULL) { /* of a call that led to the one that was left */
+    PyErr_Restore(c->class, c->value, c->trace);
+    c->class = c->value = c->trace = NULL;
+    return NULL;
+  }
+  if (PyErr_CheckSignals() == 0) return PyErr_Format(PyExc_KeyboardInterrupt, "%U() was left while it ran", c->f->name);
+  if (!PyErr_ExceptionMatches(PyExc_KeyboardInterrupt)) return NULL;
+  PyErr_Clear();
+  return PyErr_Format(PyExc_KeyboardInterrupt, "%U() did not stop and was left while it ran: what it works on stays in memory, its goroutines may go on, "
+                      "and the next call of its library starts that anew, without its state", c->f->name);
+}

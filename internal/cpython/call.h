@@ -1,0 +1,136 @@
+/* One call of a library's function, for the files that work on it: call.c runs it, pin.c keeps the memory of its arguments,
+   greenlet.c runs it on another thread, abandon.c ends it. */
+#ifndef GODLPACK_CALL_H
+#define GODLPACK_CALL_H
+
+#include <pthread.h>
+#include <setjmp.h>
+
+#include "core.h"
+
+enum {
+  FEW = 8,         /* arguments, and dimensions, for which there is room in a frame */
+  PAGE = 4096,     /* bytes of memory that a call takes at once, if it needs more */
+  SCRATCH = 4096,  /* bytes for small outputs: to copy them costs less than memory that Go asks for */
+};
+
+/* A tensor in the place where its owner has it, with shape and strides of the call's own: the owner may change its. */
+typedef struct record {
+  DLTensor t;
+  struct record *next;          /* the one that was made before */
+  PyObject *object;             /* whose memory it is; an argument, or held by the call */
+  const DLPackExchangeAPI *api; /* the table that made the record; NULL: NumPy's lane */
+  bool torch;                   /* torch's table */
+  gd_pin pin;                   /* once it is pinned */
+  int64_t dims[2 * FEW];
+} record;
+
+typedef struct block { struct block *next; } block;
+typedef struct held { struct held *next; PyObject *object; } held;
+typedef struct followed { struct followed *next; int32_t device; uintptr_t *current, before; } followed;
+typedef union scratch { union scratch *next; char memory[SCRATCH]; } scratch;
+typedef struct { size_t size; const char *message; char kind[]; } failure; /* the message lies behind the kind's NUL */
+
+/* The memory that out= offers to the one output of a call. */
+typedef struct {
+  DLManagedTensorVersioned m;
+  atomic_bool taken;
+} offer;
+
+typedef struct standin standin;
+
+typedef struct call {
+  GDContext host;           /* first: the library gives back its address */
+  const gd_function *f;
+  PyObject *const *objects; /* the arguments, one for each parameter: NULL where none was given */
+  PyObject *like;           /* the type of outputs; NULL while no tensor was seen; a borrowed reference */
+  gd_road road;             /* the plan for it; 0: Go converts */
+  const DLPackExchangeAPI *api; /* by table */
+  PyObject *out;            /* borrowed: where outputs go, a tensor or a tuple of them; or NULL */
+  int given;                /* outputs that were wrapped */
+  offer *offer;             /* NULL if there is none */
+  scratch *scratch;         /* for small outputs; NULL if there is none */
+  PyThreadState *thread;    /* the calling one, while it is without the GIL */
+  PyObject *class, *value, *trace; /* an exception of Python that was met on the way */
+  bool lost;                /* its library's runtime was given up: there is no way back into it */
+  bool stopped;             /* it is one that the function has no say in */
+  failure *_Atomic failure; /* what fail() was told; malloc'ed */
+  const GDLibrary *library; /* that is entered */
+  int64_t forks;            /* how many there were before */
+  jmp_buf *back;            /* where a child that was forked meanwhile goes on, and who abandons the call */
+  TVMValue result;
+  int code;                 /* of the result */
+  block *blocks;
+  char *room;               /* left in the newest block */
+  size_t left;
+  held *held;               /* objects that must live until the end */
+  followed *followed;       /* our current streams that are others' until the end */
+  record *seen, *pinned;    /* tensors that are seen in place: those that nothing but their owner keeps, and the others */
+  standin *standin;         /* the thread that runs it in the place of the calling one; NULL: none */
+  struct call *outer;       /* that waits for a callback, as this one does */
+  uint64_t caller;          /* who waits: its thread */
+  PyObject *greenlet;       /* and its greenlet; NULL without the package greenlet */
+} call;
+
+/* ---- call.c ---- */
+
+void *gd_reserve(call *c, size_t size);
+PyObject *gd_hold(call *c, PyObject *x);
+int gd_invoke_here(call *c, void *callable, TVMValue *args, int *codes, int n, TVMValue *ret, int *ret_code);
+int gd_poll_here(call *c);
+int gd_stream_here(call *c, DLDevice device, void **out);
+void gd_call_fails(call *c, const char *kind, const char *message);
+void gd_call_forked(call *c);
+
+/* ---- pin.c ---- */
+
+bool gd_pin_seen(call *c);
+void gd_unpin(call *c);
+bool gd_is_alone(void);
+
+/* Before code runs that may change any object: Python's, in this thread. False with an exception. */
+static inline bool gd_before_python(call *c) { return c->seen == NULL || gd_pin_seen(c); }
+
+/* ---- abandon.c ---- */
+
+enum { GD_FORKED = 1, GD_ABANDONED }; /* why a call is left by its way back */
+
+/* The call that the main thread is in, unless that waits for Python's code. */
+typedef struct {
+  _Atomic(call *) call;
+  _Atomic uint64_t serial; /* of the calls that were watched */
+  pthread_t thread;        /* the main one; 0: nobody watches */
+} gd_watch;
+extern gd_watch gd_watched;
+PyObject *gd_abandon(call *c);
+
+static inline void gd_watch_call(call *c) {
+  if (!pthread_equal(pthread_self(), gd_watched.thread)) return;
+  atomic_store_explicit(&gd_watched.serial, atomic_load_explicit(&gd_watched.serial, memory_order_relaxed) + 1, memory_order_relaxed);
+  atomic_store_explicit(&gd_watched.call, c, memory_order_release);
+}
+
+/* ---- greenlet.c ---- */
+
+extern int gd_waiting; /* calls, of all threads, that wait for a callback */
+void gd_begin_wait(call *c);
+void gd_end_wait(call *c);
+void gd_lose_waiting(const call *c);
+bool gd_needs_standin(const call *c);
+int gd_stand_in(call *c, const GDList *args);
+bool gd_is_elsewhere(const call *c);
+
+/* What a stand-in asks the calling thread for. */
+typedef struct {
+  enum { ASK_POLL, ASK_STREAM, ASK_INVOKE } what;
+  DLDevice device; /* ASK_STREAM */
+  void **out;
+  void *callable; /* ASK_INVOKE */
+  TVMValue *args;
+  int *codes, n;
+  TVMValue *ret;
+  int *ret_code;
+} question;
+int gd_ask_caller(call *c, const question *q);
+
+#endif

@@ -1,0 +1,233 @@
+/* Greenlets (gevent, eventlet): several stacks take turns in one thread, in any order. Go knows threads only: what one greenlet
+   has begun in a thread must end before what another one began there earlier goes on, or Go ends the process. So while a call
+   waits for a callback, calls of other greenlets are made on another thread, a stand-in, which the calling thread waits for;
+   callbacks run where they belong. Where Go's code for the extension itself waits for Python's, that cannot be: others are
+   refused. */
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "call.h"
+
+/* Identifies the current greenlet: not a reference. NULL without the package, which then has made none. */
+static PyObject *current_greenlet(void) {
+  static GD_OWN PyObject *name, *get;
+  if (name == NULL) name = PyUnicode_InternFromString("greenlet");
+  if (name == NULL) return PyErr_Clear(), NULL;
+  PyObject *module = PyDict_GetItemWithError(PyImport_GetModuleDict(), name);
+  if (module == NULL) return PyErr_Clear(), NULL;
+  if (get == NULL) get = PyObject_GetAttrString(module, "getcurrent");
+  PyObject *greenlet = get == NULL ? NULL : PyObject_CallFunctionObjArgs(get, NULL);
+  if (greenlet == NULL) return PyErr_Clear(), NULL;
+  Py_DecRef(greenlet); /* it runs: somebody else has a reference */
+  return greenlet;
+}
+
+/* ---- calls of libraries ---- */
+
+static GD_OWN call *waiting; /* for a callback, on the thread that called */
+GD_OWN int gd_waiting;
+
+/* gd_begin_wait notes that c waits for Python's code.
+   C because: (c).
+   GIL: held; no exception is pending.
+   Owns: nothing passes.
+   Threads: the calling one. */
+void gd_begin_wait(call *c) {
+  c->caller = PyThread_get_thread_ident();
+  c->greenlet = current_greenlet();
+  c->outer = waiting;
+  waiting = c;
+  gd_waiting++;
+}
+
+/* gd_end_wait undoes gd_begin_wait, in any order.
+   C because: (c).
+   GIL: held.
+   Owns: nothing passes.
+   Threads: the calling one. */
+void gd_end_wait(call *c) {
+  call **at = &waiting;
+  while (*at != c) at = &(*at)->outer;
+  *at = c->outer;
+  gd_waiting--;
+}
+
+/* gd_needs_standin tells whether another greenlet of this thread waits within the same library.
+   C because: (c).
+   GIL: held; no exception is pending.
+   Owns: nothing.
+   Threads: the calling one. */
+bool gd_needs_standin(const call *c) {
+  uint64_t caller = PyThread_get_thread_ident();
+  PyObject *greenlet = current_greenlet();
+  for (const call *w = waiting; w != NULL; w = w->outer)
+    if (w->caller == caller && w->library == c->library && w->greenlet != greenlet) return true;
+  return false;
+}
+
+/* gd_lose_waiting marks the calls of this thread that wait within the same runtime as c, which is given up.
+   C because: (c).
+   GIL: held.
+   Owns: nothing passes.
+   Threads: the calling one. */
+void gd_lose_waiting(const call *c) {
+  uint64_t caller = PyThread_get_thread_ident();
+  for (call *w = waiting; w != NULL; w = w->outer)
+    if (w->caller == caller && w->library == c->library) w->lost = true;
+}
+
+/* ---- stand-ins ---- */
+
+struct standin {
+  call *call;
+  const GDList *args;
+  pthread_t caller;
+  pthread_mutex_t mutex; /* of what follows */
+  pthread_cond_t turned;
+  enum { ITS, CALLERS, DONE } turn;
+  const question *asked;
+  int answer; /* to the question, and in the end the result */
+};
+
+static void turn_to(standin *s, int turn, int answer) {
+  pthread_mutex_lock(&s->mutex);
+  s->turn = turn;
+  s->answer = answer;
+  pthread_cond_broadcast(&s->turned);
+  pthread_mutex_unlock(&s->mutex);
+}
+
+static void wait_while(standin *s, int turn) {
+  pthread_mutex_lock(&s->mutex);
+  while ((int)s->turn == turn) pthread_cond_wait(&s->turned, &s->mutex);
+  pthread_mutex_unlock(&s->mutex);
+}
+
+static void *run(void *standing) {
+  standin *s = standing;
+  call *c = s->call;
+  turn_to(s, DONE, c->library->call(s->args->values, s->args->codes, (int)s->args->n, &c->result, &c->code, &c->host));
+  return NULL;
+}
+
+/* gd_is_elsewhere tells whether this is a stand-in, which must ask the calling thread for what only that can do.
+   C because: (c).
+   GIL: any.
+   Owns: nothing.
+   Threads: the calling one, or its stand-in. */
+bool gd_is_elsewhere(const call *c) { return c->standin != NULL && !pthread_equal(pthread_self(), c->standin->caller); }
+
+/* gd_ask_caller has the calling thread answer.
+   C because: (b).
+   GIL: not held.
+   Owns: what the question owns passes to the caller.
+   Threads: the stand-in. */
+int gd_ask_caller(call *c, const question *q) {
+  standin *s = c->standin;
+  s->asked = q;
+  turn_to(s, CALLERS, 0);
+  wait_while(s, CALLERS);
+  return s->answer;
+}
+
+static int reply(call *c, const question *q) {
+  switch (q->what) {
+    case ASK_INVOKE: return gd_invoke_here(c, q->callable, q->args, q->codes, q->n, q->ret, q->ret_code);
+    case ASK_STREAM: return gd_stream_here(c, q->device, q->out);
+    default: return gd_poll_here(c);
+  }
+}
+
+/* Answers what the stand-in asks until it is done. False in a child that was forked meanwhile: it has no stand-in. */
+static bool serve(standin *s) {
+  call *c = s->call;
+  for (wait_while(s, ITS); s->turn == CALLERS; wait_while(s, ITS)) {
+    if (c->thread != NULL) PyEval_RestoreThread(c->thread);
+    c->thread = NULL;
+    int answer = reply(c, s->asked);
+    if (gd_forks() != c->forks) return gd_call_forked(c), false;
+    if (!c->f->holds) c->thread = PyEval_SaveThread();
+    turn_to(s, ITS, answer);
+  }
+  return true;
+}
+
+/* gd_stand_in makes the call on another thread, and waits.
+   C because: (c).
+   GIL: as the call has it; taken and given up again for callbacks.
+   Owns: as the library's call.
+   Threads: the calling one. */
+int gd_stand_in(call *c, const GDList *args) {
+  pthread_t thread;
+  standin *s = malloc(sizeof *s); /* not on the stack, which a greenlet takes away */
+  if (s == NULL) return gd_call_fails(c, "MemoryError", "no memory to call a function of Go while another greenlet waits within one"), -1;
+  *s = (standin){c, args, pthread_self(), PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, ITS, NULL, -1};
+  c->standin = s;
+  bool started = pthread_create(&thread, NULL, run, s) == 0, ended = started && serve(s);
+  if (!started) gd_call_fails(c, "RuntimeError", "no thread to call a function of Go while another greenlet waits within one: raise the limit of processes (ulimit -u)");
+  if (!ended && started) return -1; /* its memory stays with a thread that there is not */
+  if (started) pthread_join(thread, NULL);
+  int rc = s->answer;
+  c->standin = NULL;
+  free(s);
+  return rc;
+}
+
+/* ---- entries into the extension's own Go ---- */
+
+typedef struct entry { struct entry *next; uint64_t thread; PyObject *greenlet; } entry;
+
+static GD_OWN entry *entries; /* of greenlets, which are in Go */
+
+/* gd_entry_begin notes that this greenlet enters Go, if there are greenlets at all, and refuses if another one of its thread is
+   there.
+   C because: (c).
+   GIL: held; no exception is pending.
+   Owns: *out is gd_entry_end's, NULL if there is nothing to end; false with RuntimeError or MemoryError set.
+   Threads: any with the GIL. */
+bool gd_entry_begin(gd_entry *out) {
+  PyObject *greenlet = current_greenlet();
+  *out = NULL;
+  if (greenlet == NULL) return true;
+  uint64_t thread = PyThread_get_thread_ident();
+  for (const entry *e = entries; e != NULL; e = e->next)
+    if (e->thread == thread && e->greenlet != greenlet)
+      return PyErr_SetString(PyExc_RuntimeError, "godlpack: another greenlet of this thread is inside a method that godlpack called (such as __dlpack__ or "
+                             "__index__) and has switched to this one: godlpack can work again once it has returned. Do not switch greenlets (wait, lock, "
+                             "read, print) in such methods"), false;
+  entry *e = malloc(sizeof *e);
+  if (e == NULL) return PyErr_NoMemory(), false;
+  *e = (entry){entries, thread, greenlet};
+  entries = *out = e;
+  return true;
+}
+
+/* gd_entry_end undoes gd_entry_begin.
+   C because: (c).
+   GIL: held.
+   Owns: takes e, which may be NULL.
+   Threads: the same. */
+void gd_entry_end(gd_entry e) {
+  if (e == NULL) return;
+  entry **at = &entries;
+  while (*at != e) at = &(*at)->next;
+  *at = e->next;
+  free(e);
+}
+
+/* gd_greenlets_forked forgets what the threads were about that a child does not have.
+   C because: (c).
+   GIL: held.
+   Owns: nothing passes.
+   Threads: the only one of a forked child. */
+void gd_greenlets_forked(void) {
+  uint64_t thread = PyThread_get_thread_ident();
+  for (call **at = &waiting; *at != NULL;) {
+    if ((*at)->caller == thread) at = &(*at)->outer;
+    else *at = (*at)->outer, gd_waiting--;
+  }
+  for (entry **at = &entries, *next; *at != NULL;) {
+    if ((*at)->thread == thread) at = &(*at)->next;
+    else next = (*at)->next, free(*at), *at = next;
+  }
+}

@@ -1,0 +1,178 @@
+/* Pins: what keeps the memory of a call's arguments where it is. A tensor that is seen in place is borrowed, which costs
+   nothing and is safe as long as no code runs that may change its owner: resize it, give it other memory. So before such code
+   runs, the call holds the memory, and forbids its owner to move it: before a callback, before the __dlpack__ of another
+   argument, and before the GIL is given up while there are other threads of Python's. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+
+#include "call.h"
+
+/* ---- locks: what is forbidden, by whom ---- */
+
+static GD_OWN gd_lock *locks;
+
+/* gd_lock_find is a lock on the memory of where, NULL if there is none.
+   C because: (c).
+   GIL: held.
+   Owns: the result is borrowed.
+   Threads: any with the GIL. */
+const gd_lock *gd_lock_find(const void *where) {
+  const gd_lock *l = locks;
+  while (l != NULL && l->where != where) l = l->next;
+  return l;
+}
+
+/* gd_lock_add puts l, which the caller owns, on the list.
+   C because: (c).
+   GIL: held.
+   Owns: l stays the caller's, who removes it.
+   Threads: any with the GIL. */
+void gd_lock_add(gd_lock *l, void *where) {
+  *l = (gd_lock){locks, &locks, where};
+  if (locks != NULL) locks->link = &l->next;
+  locks = l;
+}
+
+/* gd_lock_remove takes l off the list, and tells whether it was the last one on its memory.
+   C because: (c).
+   GIL: held.
+   Owns: nothing passes.
+   Threads: any with the GIL. */
+bool gd_lock_remove(gd_lock *l) {
+  if (l->next != NULL) l->next->link = l->link;
+  *l->link = l->next;
+  return gd_lock_find(l->where) == NULL;
+}
+
+/* ---- torch ---- */
+
+/* Where a tensor of torch has its implementation, that one its storage, and that one the flag that lets it be resized. torch
+   clears the flag itself when NumPy shares the memory (Tensor.numpy), and offers no way to set it again; Go has found the
+   places, and held them against what torch says (package exchange). */
+typedef struct { size_t impl, storage, resizable; bool known, tried; } torch_layout;
+static GD_OWN torch_layout own_torch;
+static GD_KEPT torch_layout *torch = &own_torch;
+
+/* gd_torch_learn says where the flag is; known is false if it was not found.
+   C because: (a).
+   GIL: held.
+   Owns: nothing passes.
+   Threads: any with the GIL. */
+void gd_torch_learn(size_t impl, size_t storage, size_t resizable, bool known) {
+  *torch = (torch_layout){impl, storage, resizable, known, true};
+}
+
+/* The flag of a tensor's storage, NULL if it cannot be found. */
+static uint8_t *resizable(PyObject *x) {
+  char *impl = torch->known ? *(char **)((char *)x + torch->impl) : NULL;
+  char *storage = impl == NULL ? NULL : *(char **)(impl + torch->storage);
+  return storage == NULL ? NULL : (uint8_t *)storage + torch->resizable;
+}
+
+/* gd_torch_lock forbids to resize the storage of x; nothing happens if it could not be resized before. The storage must live
+   until the lock is taken off.
+   C because: (c).
+   GIL: held.
+   Owns: l stays the caller's.
+   Threads: any with the GIL. */
+void gd_torch_lock(gd_lock *l, PyObject *x) {
+  uint8_t *flag = resizable(x);
+  if (flag == NULL || (*flag != 1 && gd_lock_find(flag) == NULL)) return;
+  gd_lock_add(l, flag);
+  *flag = 0;
+}
+
+/* gd_torch_unlock undoes gd_torch_lock.
+   C because: (c).
+   GIL: held.
+   Owns: nothing passes.
+   Threads: any with the GIL. */
+void gd_torch_unlock(gd_lock *l) {
+  if (l->where != NULL && gd_lock_remove(l)) *(uint8_t *)l->where = 1;
+}
+
+/* Finds out, once, where the flag is. */
+static bool find_flag(const call *c) {
+  if (torch->tried) return true;
+  torch->tried = true; /* also if it fails: what Go calls may come here again */
+  PyObject *done = gd_enter(GD_OP_function_learn_torch, (PyObject *)c->f, NULL, 0, NULL);
+  if (done != NULL) Py_DecRef(done);
+  return done != NULL;
+}
+
+/* Holds what a table lends: its owner's storage lives on, whatever becomes of the tensor. */
+static bool hold_lent(record *r) {
+  DLManagedTensorVersioned *m = NULL;
+  if (gd_table_take(r->api, r->object, &m) != 0 || m == NULL) {
+    if (PyErr_Occurred() == NULL) PyErr_SetString(PyExc_BufferError, "a tensor's exchange table lends its memory, but does not share it");
+    return false;
+  }
+  r->pin.managed = m;
+  if (m->dl_tensor.data == r->t.data && m->dl_tensor.byte_offset == r->t.byte_offset) return true;
+  return PyErr_SetString(PyExc_BufferError, "a tensor was given other memory while it was passed to a function"), false;
+}
+
+/* ---- the pins of a call ---- */
+
+static void unpin(record *r) {
+  if (r->api == NULL) return gd_numpy_unpin(&r->pin);
+  gd_torch_unlock(&r->pin.lock);
+  gd_managed_drop(r->pin.managed, NULL);
+}
+
+/* gd_pin_seen pins all tensors that the call has seen in place since the last time.
+   C because: (c).
+   GIL: held; the first time for torch it runs torch's Python code.
+   Owns: the call holds what gd_unpin gives back, also on failure: false with an exception set.
+   Threads: the calling one. */
+bool gd_pin_seen(call *c) {
+  bool of_torch = false;
+  if (gd_hold(c, (Py_IncRef(c->like), c->like)) == NULL) return false; /* an object may change its class */
+  for (record *r; (r = c->seen) != NULL;) {
+    r->pin = (gd_pin){0};
+    c->seen = r->next;
+    r->next = c->pinned;
+    c->pinned = r;
+    of_torch |= r->torch;
+    if (r->api == NULL) gd_numpy_pin(r->object, &r->pin);
+    else if (!hold_lent(r)) return false;
+  }
+  if (of_torch && !find_flag(c)) return false;
+  for (record *r = c->pinned; of_torch && r != NULL; r = r->next)
+    if (r->torch && r->pin.lock.where == NULL) gd_torch_lock(&r->pin.lock, r->object);
+  return true;
+}
+
+/* gd_unpin gives back what gd_pin_seen held.
+   C because: (c).
+   GIL: held; may run Python's code.
+   Owns: takes what the call has pinned.
+   Threads: the calling one. */
+void gd_unpin(call *c) {
+  for (record *r; (r = c->pinned) != NULL;) {
+    c->pinned = r->next;
+    unpin(r);
+  }
+}
+
+/* gd_is_alone tells whether no other thread of Python's can run when this one gives the GIL up: there is none. A thread that
+   Python does not know may still come, and change an argument.
+   C because: (a), the stable ABI knows of no threads.
+   GIL: held.
+   Owns: nothing.
+   Threads: any with the GIL. */
+bool gd_is_alone(void) {
+  typedef PyThreadState *(*first)(PyInterpreterState *);
+  typedef PyThreadState *(*after)(PyThreadState *);
+  static GD_OWN first head;
+  static GD_OWN after next;
+  static GD_OWN PyInterpreterState *interpreter;
+  if (interpreter == NULL) {
+    head = (first)dlsym(RTLD_DEFAULT, "PyInterpreterState_ThreadHead");
+    next = (after)dlsym(RTLD_DEFAULT, "PyThreadState_Next");
+    interpreter = PyInterpreterState_Get();
+  }
+  if (head == NULL || next == NULL) return false;
+  PyThreadState *newest = head(interpreter);
+  return newest != NULL && next(newest) == NULL;
+}
