@@ -16,11 +16,12 @@ const (
 	KindRuntime             // RuntimeError: something broke, for instance a panic
 	KindMemory              // MemoryError: no memory
 	KindIndex               // IndexError: an index outside its axis
+	KindOverflow            // OverflowError: a number that no type of its kind can hold
 )
 
 // String returns the name of the Python exception.
 func (k Kind) String() string {
-	names := [...]string{"BufferError", "TypeError", "ValueError", "RuntimeError", "MemoryError", "IndexError"}
+	names := [...]string{"BufferError", "TypeError", "ValueError", "RuntimeError", "MemoryError", "IndexError", "OverflowError"}
 	if k < 0 || int(k) >= len(names) {
 		return fmt.Sprintf("Kind(%d)", int(k))
 	}

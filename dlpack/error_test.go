@@ -24,7 +24,7 @@ func TestErrorKinds(t *testing.T) {
 	names := map[dlpack.Kind]string{
 		dlpack.KindBuffer: "BufferError", dlpack.KindType: "TypeError", dlpack.KindValue: "ValueError",
 		dlpack.KindRuntime: "RuntimeError", dlpack.KindMemory: "MemoryError", dlpack.KindIndex: "IndexError",
-		dlpack.Kind(-1): "Kind(-1)", dlpack.Kind(6): "Kind(6)",
+		dlpack.KindOverflow: "OverflowError", dlpack.Kind(-1): "Kind(-1)", dlpack.Kind(7): "Kind(7)",
 	}
 	for kind, name := range names {
 		err := fmt.Errorf("outer: %w", dlpack.Errorf(kind, "got %d", 7))

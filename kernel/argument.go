@@ -148,8 +148,17 @@ func (c *Call) misread(i int, as string) string {
 
 // Int returns an int. That it fits in T is the declaration's to say (Param.Bits).
 func Int[T Integer](c *Call, i int) T {
-	v, err := c.cell(i).Int()
+	v, err := integer(c.cell(i))
 	return T(orZero(c, i, v, err))
+}
+
+// integer reads an int that was checked: only one that is declared as a uint64 is beyond an int64.
+func integer(cell packed.Cell) (int64, error) {
+	if cell.Code == packed.CodeUint {
+		v, err := cell.Uint()
+		return int64(v), err
+	}
+	return cell.Int()
 }
 
 // Float returns a float.
@@ -161,7 +170,7 @@ func Float[T Real](c *Call, i int) T {
 // Ints returns a list of ints, a copy.
 func Ints[T Integer](c *Call, i int) []T {
 	return listOf(c, i, func(cell packed.Cell) (T, error) {
-		v, err := cell.Int()
+		v, err := integer(cell)
 		return T(v), err
 	})
 }

@@ -69,6 +69,8 @@ func (c *Call) cellOf(value any) (packed.Cell, error) {
 		return packed.Int(int64(v)), nil
 	case int64:
 		return packed.Int(v), nil
+	case uint64:
+		return packed.Uint(v), nil
 	case float64:
 		return packed.Float(v), nil
 	case dlpack.DType:
@@ -102,8 +104,10 @@ func valueOf(c *Call, cell packed.Cell) (any, error) {
 		return nil, nil
 	case packed.CodeBool:
 		return cell.Bool()
-	case packed.CodeInt:
+	case packed.CodeInt, packed.CodeHuge:
 		return cell.Int()
+	case packed.CodeUint:
+		return cell.Uint()
 	case packed.CodeFloat:
 		return cell.Float()
 	case packed.CodeDType:

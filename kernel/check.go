@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"math"
 	"strconv"
 
 	"godlpack/dlpack"
@@ -96,7 +97,12 @@ func checkScalar(s *slot, cell packed.Cell) *refusal {
 		_, err = cell.Bool()
 	case KindInt:
 		var v int64
-		if v, err = cell.Int(); err == nil && (v < s.min || v > s.max) {
+		if cell.Code == packed.CodeUint && s.Unsigned && s.max == math.MaxInt64 {
+			return nil
+		}
+		if v, err = cell.Int(); dlpack.KindOf(err) == OverflowError {
+			return &refusal{Kind: OverflowError, Msg: "want " + s.want + ", got " + large(cell)}
+		} else if err == nil && (v < s.min || v > s.max) {
 			return &refusal{Kind: ValueError, Msg: "want " + s.want + ", got " + strconv.FormatInt(v, 10)}
 		}
 	case KindFloat:
@@ -111,6 +117,23 @@ func checkScalar(s *slot, cell packed.Cell) *refusal {
 		return &refusal{Kind: TypeError, Msg: "want " + s.want + ", got " + cell.Code.String()}
 	}
 	return &refusal{Kind: dlpack.KindOf(err), Msg: dlpack.MessageOf(err)}
+}
+
+// large writes an int that an int64 cannot hold.
+func large(cell packed.Cell) string {
+	if v, err := cell.Uint(); err == nil {
+		return strconv.FormatUint(v, 10)
+	}
+	v, _ := cell.Float()
+	return "about " + strconv.FormatFloat(v, 'g', -1, 64)
+}
+
+// described names what a cell is, for error texts: a tensor by its dtype and shape.
+func described(cell packed.Cell) string {
+	if t, err := cell.Tensor(); err == nil && t != nil && t.Validate() == nil {
+		return "a tensor, " + string(appendTensor(nil, t)) + ": pass a list (.tolist())"
+	}
+	return cell.Code.String()
 }
 
 // checkObject is checkScalar for what is no number.
@@ -170,7 +193,7 @@ func deviceOf(cell packed.Cell) (dlpack.Device, error) {
 func (c *Call) checkList(s *slot, cell packed.Cell, i int) *refusal {
 	list, err := cell.List()
 	if dlpack.KindOf(err) == TypeError {
-		return &refusal{Kind: TypeError, Msg: "want " + s.want + ", got " + cell.Code.String()}
+		return &refusal{Kind: TypeError, Msg: "want " + s.want + ", got " + described(cell)}
 	}
 	if err != nil {
 		return &refusal{Kind: dlpack.KindOf(err), Msg: dlpack.MessageOf(err)}

@@ -1,6 +1,7 @@
 package kernel_test
 
 import (
+	"math"
 	"strings"
 	"testing"
 	"unsafe"
@@ -164,6 +165,8 @@ func TestAccepted(t *testing.T) {
 		{"int as float", []kernel.Param{{Name: "x", Kind: kernel.KindFloat}}, []any{3}},
 		{"bool as int", []kernel.Param{{Name: "x", Kind: kernel.KindInt}}, []any{true}},
 		{"uint8", []kernel.Param{{Name: "x", Kind: kernel.KindInt, Bits: 8, Unsigned: true}}, []any{255}},
+		{"large uint64", []kernel.Param{{Name: "x", Kind: kernel.KindInt, Unsigned: true}}, []any{packed.Uint(math.MaxUint64)}},
+		{"large int as float", []kernel.Param{{Name: "x", Kind: kernel.KindFloat}}, []any{packed.Uint(1 << 63)}},
 		{"None", []kernel.Param{{Name: "x", Kind: kernel.KindString, Optional: true}}, []any{nil}},
 		{"empty list", []kernel.Param{{Name: "x", Kind: kernel.KindList, Elem: &kernel.Param{Kind: kernel.KindTensor}}}, []any{[]any{}}},
 	} {

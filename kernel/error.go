@@ -19,6 +19,8 @@ const (
 	RuntimeError = dlpack.KindRuntime // something broke
 	MemoryError  = dlpack.KindMemory  // no memory
 	IndexError   = dlpack.KindIndex   // an index outside its axis
+
+	OverflowError = dlpack.KindOverflow // a number that no type of its kind can hold
 )
 
 // Errorf returns an error that becomes an exception of that kind: Errorf(ValueError, "want a positive step, got %v", a).

@@ -287,6 +287,8 @@ func goValue(t testing.TB, cell packed.Cell) any {
 		value, err = cell.Bool()
 	case packed.CodeInt:
 		value, err = cell.Int()
+	case packed.CodeUint:
+		value, err = cell.Uint()
 	case packed.CodeFloat:
 		value, err = cell.Float()
 	case packed.CodeText:

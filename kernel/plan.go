@@ -158,7 +158,7 @@ func limits(p *Param) (lowest, highest int64, err error) {
 	if bits < 64 {
 		highest = 2*highest + 1
 	}
-	return 0, highest, nil // of 64 bits too, the highest that the convention carries
+	return 0, highest, nil // of 64 bits too: beyond it, packed.CodeUint
 }
 
 func (p *plan) compileTensor(s *slot) error {

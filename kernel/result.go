@@ -106,7 +106,7 @@ func elementCell[T tensor.Element](c *Call, v tensor.Of[T]) (packed.Cell, error)
 func ReturnInts[T Integer](c *Call, v []T) {
 	returnList(c, v, func(v T) (packed.Cell, error) {
 		if v > 0 {
-			return packed.Uint(uint64(v))
+			return packed.Uint(uint64(v)), nil
 		}
 		return packed.Int(int64(v)), nil
 	})
@@ -165,7 +165,7 @@ func (c *Call) ReturnBool(v bool) { c.give(packed.Bool(v), nil) }
 func (c *Call) ReturnInt(v int64) { c.give(packed.Int(v), nil) }
 
 // ReturnUint gives an int back. One above 2^63-1, which the convention cannot carry, makes the call a ValueError.
-func (c *Call) ReturnUint(v uint64) { c.give(packed.Uint(v)) }
+func (c *Call) ReturnUint(v uint64) { c.give(packed.Uint(v), nil) }
 
 // ReturnFloat gives a float back.
 func (c *Call) ReturnFloat(v float64) { c.give(packed.Float(v), nil) }

@@ -49,7 +49,7 @@ func fail(ctx *C.GDContext, err error) {
 }
 
 // kindNames are the kinds of errors for C, with their NUL.
-var kindNames = func() (names [kernel.IndexError + 1]string) {
+var kindNames = func() (names [kernel.OverflowError + 1]string) {
 	for kind := range names {
 		names[kind] = dlpack.Kind(kind).String() + "\x00"
 	}

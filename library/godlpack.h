@@ -80,7 +80,9 @@ enum {
   GD_MANAGED = 67,  /* v_handle: DLManagedTensorVersioned *, which passes to the receiver */
   GD_DEFAULT = 68,  /* as an argument: not given, the declaration has a default */
   GD_ARGUMENT = 69, /* v_int64: argument of this number, as a result or as an argument of context->invoke */
-  GD_TUPLE = 70     /* v_handle: GDList * */
+  GD_TUPLE = 70,    /* v_handle: GDList * */
+  GD_UINT = 71,     /* v_int64 as a uint64_t: an integer of 2^63 to 2^64-1 */
+  GD_HUGE = 72      /* v_float64: the number nearest to an integer beyond 64 bits; of arguments only */
 };
 
 #ifndef TVM_RUNTIME_C_RUNTIME_API_H_

@@ -54,6 +54,9 @@ func (c Cell) Any() (Any, error) {
 			return Any{Index: row.index, Value: c.Value}, nil
 		}
 	}
+	if c.Code == CodeUint {
+		return Any{}, dlpack.Errorf(dlpack.KindValue, "want an integer of at most 9223372036854775807, as tvm-ffi has them, got %d", uint64(c.Value))
+	}
 	return Any{}, c.mismatch("what tvm-ffi has too")
 }
 

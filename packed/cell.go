@@ -18,12 +18,12 @@ var Null = Cell{Code: CodeNull}
 // Int returns v as a cell.
 func Int(v int64) Cell { return Cell{IntValue(v), CodeInt} }
 
-// Uint returns v as a cell. A v above 2^63-1, which the convention cannot carry, is a ValueError.
-func Uint(v uint64) (Cell, error) {
+// Uint returns v as a cell.
+func Uint(v uint64) Cell {
 	if v>>63 != 0 {
-		return Cell{}, dlpack.Errorf(dlpack.KindValue, "want an integer of at most 9223372036854775807, got %d", v)
+		return Cell{Value(v), CodeUint}
 	}
-	return Int(int64(v)), nil
+	return Int(int64(v))
 }
 
 // Float returns v as a cell.
@@ -54,19 +54,39 @@ func Managed(t *dlpack.ManagedTensorVersioned) Cell {
 // Argument returns argument i of the same call as a cell.
 func Argument(i int) Cell { return Cell{IntValue(int64(i)), CodeArgument} }
 
-// Int returns the integer that c is, 0 or 1 for a bool.
+// Int returns the integer that c is, 0 or 1 for a bool. It is an OverflowError if that is an integer beyond an int64.
 func (c Cell) Int() (int64, error) {
-	if c.Code == CodeInt || c.Code == CodeBool {
+	switch c.Code {
+	case CodeInt, CodeBool:
 		return c.Value.int(), nil
+	case CodeUint:
+		return 0, dlpack.Errorf(dlpack.KindOverflow, "want an int of at most 9223372036854775807, got %d", uint64(c.Value))
+	case CodeHuge:
+		return 0, dlpack.Errorf(dlpack.KindOverflow, "want an int that fits into 64 bits, got one of about %g", c.Value.float())
 	}
 	return 0, c.mismatch("int")
+}
+
+// Uint returns the integer that c is, 0 or 1 for a bool. It is a ValueError if that is below 0, and an OverflowError if it is
+// beyond a uint64.
+func (c Cell) Uint() (uint64, error) {
+	if c.Code == CodeUint {
+		return uint64(c.Value), nil
+	}
+	v, err := c.Int()
+	if err == nil && v < 0 {
+		err = dlpack.Errorf(dlpack.KindValue, "want an int of at least 0, got %d", v)
+	}
+	return uint64(v), err
 }
 
 // Float returns the float that c is, or its integer or bool as a float: the nearest one.
 func (c Cell) Float() (float64, error) {
 	switch c.Code {
-	case CodeFloat:
+	case CodeFloat, CodeHuge:
 		return c.Value.float(), nil
+	case CodeUint:
+		return float64(uint64(c.Value)), nil
 	case CodeInt, CodeBool:
 		return float64(c.Value.int()), nil
 	}

@@ -25,12 +25,14 @@ const (
 	CodeDefault  Code = 68 // an argument that was not given, and has a default
 	CodeArgument Code = 69 // an integer: the argument of this number, unchanged
 	CodeTuple    Code = 70 // *List
+	CodeUint     Code = 71 // an integer of 2^63 to 2^64-1, as a uint64
+	CodeHuge     Code = 72 // an integer beyond 64 bits, as the nearest float64
 )
 
 // String returns the name that error texts use, after Python's types: "int", "str", "Tensor"; "code 99" for an unknown one.
 func (c Code) String() string {
 	switch c {
-	case CodeInt:
+	case CodeInt, CodeUint, CodeHuge:
 		return "int"
 	case CodeFloat:
 		return "float"

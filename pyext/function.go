@@ -118,7 +118,22 @@ func ordinary(x cpython.Object, writes bool) (cpython.Object, error) {
 	if o, err := plainNumber(x); o.Exists() || err != nil {
 		return o, err
 	}
+	if !exports(x) && !x.HasBuffer() {
+		if o, err := listed(x); o.Exists() || err != nil {
+			return o, err
+		}
+	}
 	return lend(x, exchange.Request{Reads: !writes, Writes: writes})
+}
+
+// listed makes a tuple of a sequence that is neither list nor tuple: a range, a deque; the zero Object of what is none.
+func listed(x cpython.Object) (cpython.Object, error) {
+	class := cpython.Imported("collections.abc").FindIn("Sequence")
+	defer class.Release()
+	if !class.Exists() || !x.IsInstance(class) {
+		return cpython.Object{}, nil
+	}
+	return x.AsTuple()
 }
 
 // plainNumber makes a Python number of an object that stands for one: a scalar of NumPy, a fraction; the zero Object for others.

@@ -135,6 +135,11 @@ Pair = namedtuple("Pair", "a b")
         (0, "int 0;"),
         (2**63 - 1, f"int {2**63 - 1};"),
         (-(2**63), f"int {-(2**63)};"),
+        (2**63, "code 71;"),
+        (2**64 - 1, "code 71;"),
+        (2**64, "code 72;"),
+        (-(2**63) - 1, "code 72;"),
+        (range(2), "[int 0;int 1;]"),
         (Whole(7), "int 7;"),
         (signal.SIGINT, "int 2;"),
         (0.1, "float 0.10000000000000001;"),
@@ -270,9 +275,9 @@ def test_array_interface(f, np):
 @pytest.mark.parametrize(
     ("value", "error", "text"),
     [
-        (2**63, OverflowError, r"tell\(\): argument 'x': the int does not fit into 64 bits"),
-        ([-(2**63) - 1], OverflowError, r"tell\(\): argument 'x': the int"),
-        (Whole(2**64), OverflowError, r"tell\(\): argument 'x': the int"),
+        (2**1024, OverflowError, r"tell\(\): argument 'x': the int is too large, also for a float"),
+        ([-(2**1024)], OverflowError, r"tell\(\): argument 'x': the int is too large"),
+        (Whole(2**1024), OverflowError, r"tell\(\): argument 'x': the int is too large"),
         (1j, TypeError, r"tell\(\): argument 'x': want a tensor, a number, .*, got complex"),
         (object(), TypeError, r"tell\(\): argument 'x': .* got object"),
         ({}, TypeError, r"tell\(\): argument 'x': .* got dict"),
@@ -300,8 +305,6 @@ def test_numpy_arguments_are_refused(f, np):
             f.tell(x)
     with pytest.raises(TypeError, match=r"tell\(\): argument 'x': want .* got .*complex64"):
         f.tell(np.complex64(1))
-    with pytest.raises(OverflowError):
-        f.tell(np.uint64(2**63))
 
 
 def test_lists_nest_to_a_depth(f):
@@ -752,7 +755,7 @@ def test_callable_raises(f, np):
     with pytest.raises(TypeError, match=r"invoke\(\): what a callable returned: want a tensor.* got dict"):
         f.invoke(lambda y: {}, x)
     with pytest.raises(OverflowError):
-        f.invoke(lambda y: 2**70, x)
+        f.invoke(lambda y: 2**1024, x)
     with pytest.raises(TypeError, match="positional argument"):
         f.invoke(lambda: 0, x)
     with pytest.raises(KeyboardInterrupt):

@@ -6,7 +6,10 @@
 
 #include "call.h"
 
-enum { DEEP = 64 }; /* lists in lists */
+enum {
+  DEEP = 64,            /* lists in lists */
+  MOST_NESTED = 1 << 20 /* elements of these */
+};
 
 /* A call with its first arguments. It lies in memory of its own, not on the stack: the library's goroutines may look at it
    after a greenlet has taken the stack away, or after the call was abandoned. */
@@ -216,11 +219,19 @@ GD_RARE static bool gather_by_go(call *c, PyObject *x, PyObject *name, bool writ
   return gather(c, y, name, writes, depth, to, i, r);
 }
 
+/* Lists that hold one another, or the same one many times, have more elements than memory has room. */
+static bool may_nest(call *c, Py_ssize_t n, int depth) {
+  if (depth >= DEEP) return PyErr_Format(PyExc_ValueError, "%U(): lists nested deeper than %d", c->f->name, DEEP), false;
+  if (depth > 0) c->nested += n;
+  if (c->nested <= MOST_NESTED) return true;
+  return PyErr_Format(PyExc_ValueError, "%U(): lists in lists with more than %d elements: pass a tensor, or one list", c->f->name, MOST_NESTED), false;
+}
+
 static bool gather_list(call *c, PyObject *x, PyObject *name, bool writes, int depth, TVMValue *value) {
   bool tuple = PyType_GetFlags(Py_TYPE(x)) & Py_TPFLAGS_TUPLE_SUBCLASS;
-  if (depth >= DEEP) return PyErr_Format(PyExc_ValueError, "%U(): lists nested deeper than %d", c->f->name, DEEP), false;
   if (!tuple && (!gd_before_python(c) || (x = gd_hold(c, PyList_AsTuple(x))) == NULL)) return false; /* the list may change; a new tuple may collect garbage */
   Py_ssize_t n = PyTuple_Size(x);
+  if (!may_nest(c, n, depth)) return false;
   GDList *list = gd_reserve(c, sizeof *list + (size_t)n * (sizeof *list->values + sizeof *list->flags + sizeof *list->codes));
   if (list == NULL) return false;
   TVMValue *values = (TVMValue *)(list + 1);
@@ -231,11 +242,25 @@ static bool gather_list(call *c, PyObject *x, PyObject *name, bool writes, int d
   return true;
 }
 
-static bool gather_int(call *c, PyObject *x, PyObject *name, TVMValue *value) {
+/* What the parameter's kind makes of an int beyond 64 bits, is the library's to say. */
+GD_RARE static bool gather_huge(call *c, PyObject *x, PyObject *name, TVMValue *value, int32_t *code) {
+  *code = GD_UINT;
+  value->v_int64 = (int64_t)PyLong_AsUnsignedLongLong(x);
+  if (PyErr_Occurred() == NULL) return true;
+  PyErr_Clear();
+  *code = GD_HUGE;
+  value->v_float64 = PyLong_AsDouble(x);
+  if (PyErr_Occurred() == NULL) return true;
+  PyErr_Clear();
+  if (name == NULL) return PyErr_Format(PyExc_OverflowError, "%U(): what a callable returned: the int is too large, also for a float", c->f->name), false;
+  return PyErr_Format(PyExc_OverflowError, "%U(): argument '%U': the int is too large, also for a float", c->f->name, name), false;
+}
+
+static bool gather_int(call *c, PyObject *x, PyObject *name, TVMValue *value, int32_t *code) {
   int overflow;
+  *code = GD_INT;
   value->v_int64 = PyLong_AsLongLongAndOverflow(x, &overflow);
-  if (overflow == 0) return true;
-  return PyErr_Format(PyExc_OverflowError, "%U(): argument '%U': the int does not fit into 64 bits", c->f->name, name == NULL ? c->f->name : name), false;
+  return overflow == 0 || gather_huge(c, x, name, value, code);
 }
 
 /* Texts, which may hold NUL, and bytes lie where Python keeps them. */
@@ -261,7 +286,7 @@ static bool gather_other(call *c, PyObject *x, PyObject *name, bool writes, int 
   v->v_int64 = 0;
   if (x == Py_None) return *code = GD_NULL, true;
   if (type == &PyBool_Type) return *code = GD_BOOL, v->v_int64 = x == Py_True, true;
-  if (flags & Py_TPFLAGS_LONG_SUBCLASS) return *code = GD_INT, gather_int(c, x, name, v);
+  if (flags & Py_TPFLAGS_LONG_SUBCLASS) return gather_int(c, x, name, v, code);
   if (PyType_IsSubtype(type, &PyFloat_Type)) return *code = GD_FLOAT, v->v_float64 = PyFloat_AsDouble(x), true;
   if (flags & Py_TPFLAGS_UNICODE_SUBCLASS) return *code = GD_TEXT, gather_bytes(c, x, true, v);
   if (flags & (Py_TPFLAGS_LIST_SUBCLASS | Py_TPFLAGS_TUPLE_SUBCLASS)) return *code = GD_LIST, gather_list(c, x, name, writes, depth, v);
@@ -625,6 +650,7 @@ static PyObject *wrap(call *c, TVMValue *v, int code, bool top) {
   switch (code) {
     case GD_NULL: return Py_IncRef(Py_None), Py_None;
     case GD_INT: return PyLong_FromLongLong(v->v_int64);
+    case GD_UINT: return PyLong_FromUnsignedLongLong((uint64_t)v->v_int64);
     case GD_FLOAT: return PyFloat_FromDouble(v->v_float64);
     case GD_BOOL: return PyBool_FromLong(v->v_int64 != 0);
     case GD_DTYPE: return gd_dtype_object(v->v_type);
@@ -723,6 +749,7 @@ static void begin(call *c, const gd_function *f, PyObject *const *objects) {
   c->left = 0;
   c->held = NULL;
   c->followed = NULL;
+  c->nested = 0;
   c->seen = c->pinned = NULL;
   c->standin = NULL;
 }

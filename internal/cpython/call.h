@@ -60,6 +60,7 @@ typedef struct call {
   jmp_buf *back;            /* where a child that was forked meanwhile goes on, and who abandons the call */
   TVMValue result;
   int code;                 /* of the result */
+  int64_t nested;           /* elements of lists in lists */
   block *blocks;
   char *room;               /* left in the newest block */
   size_t left;

@@ -303,6 +303,13 @@ func (o Object) Items() ([]Object, error) {
 	return items, nil
 }
 
+// AsTuple returns tuple(o).
+//
+// GIL: held; runs Python code.
+// Owns: the result is new; on ErrRaised there is none.
+// Threads: any with the GIL.
+func (o Object) AsTuple() (Object, error) { return raisedIfNil(C.PySequence_Tuple(o.p)) }
+
 // IsInstance reports whether o is an instance of class; a class that cannot say counts as no.
 //
 // GIL: held; no exception may be pending.

@@ -21,7 +21,7 @@ typedef struct { int64_t n; TVMValue *values; int32_t *codes; uint64_t *flags; }
 
 enum { /* codes of values; what each means is in library/godlpack.h */
   GD_INT = 0, GD_FLOAT = 2, GD_NULL = 4, GD_DTYPE = 5, GD_DEVICE = 6, GD_TENSOR = 7, GD_CALLABLE = 10, GD_STR = 11,
-  GD_BYTES = 12, GD_BOOL = 15, GD_TEXT = 65, GD_LIST = 66, GD_MANAGED = 67, GD_DEFAULT = 68, GD_ARGUMENT = 69, GD_TUPLE = 70
+  GD_BYTES = 12, GD_BOOL = 15, GD_TEXT = 65, GD_LIST = 66, GD_MANAGED = 67, GD_DEFAULT = 68, GD_ARGUMENT = 69, GD_TUPLE = 70, GD_UINT = 71, GD_HUGE = 72
 };
 #define GD_CHECKED ((uint64_t)1 << 32) /* a flag of tensors, beside DLPack's: the record was validated */
 
