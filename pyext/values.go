@@ -98,16 +98,7 @@ func nested(shape []int64, next func() (cpython.Object, error)) (cpython.Object,
 	if len(shape) == 0 {
 		return next()
 	}
-	var items []cpython.Object
-	for range shape[0] {
-		inner, err := nested(shape[1:], next)
-		if err != nil {
-			cpython.ReleaseAll(items)
-			return inner, err
-		}
-		items = append(items, inner)
-	}
-	return cpython.ListOf(items)
+	return cpython.ListOf(shape[0], func(int64) (cpython.Object, error) { return nested(shape[1:], next) })
 }
 
 // repr shows values, dtype, shape and device: Tensor([1., 2.], dtype=float32, shape=(2,), device='cpu').

@@ -60,16 +60,7 @@ func objectOf(v any) (Object, error) {
 	case []int64:
 		return raisedIfNil(C.gd_tuple_of(extents(v), C.int(len(v))))
 	case []string:
-		items := make([]Object, 0, len(v))
-		for _, s := range v {
-			item, err := Text(s)
-			if err != nil {
-				ReleaseAll(items)
-				return Object{}, err
-			}
-			items = append(items, item)
-		}
-		return ListOf(items)
+		return ListOf(int64(len(v)), func(i int64) (Object, error) { return Text(v[i]) })
 	}
 	panic(fmt.Sprintf("cpython: no Python object for a %T", v))
 }

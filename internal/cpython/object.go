@@ -249,23 +249,26 @@ func TupleOf(items []Object) (Object, error) {
 	return tuple, nil
 }
 
-// ListOf makes a list. An item that does not exist is one that Python raised an exception instead of.
+// ListOf makes a list of n items, each by a call of item. One that does not exist is one that Python raised an exception
+// instead of. They lie in Python's memory alone: too little of that is an error, but the end of the process where it is Go's.
 //
 // GIL: held.
-// Owns: takes the items, also on error; the result is new.
+// Owns: takes each item; the result is new; on error there is none.
 // Threads: any with the GIL.
-func ListOf(items []Object) (Object, error) {
-	if slices.Contains(items, Object{}) {
-		ReleaseAll(items)
-		return Object{}, ErrRaised
+func ListOf(n int64, item func(i int64) (Object, error)) (Object, error) {
+	list, err := raisedIfNil(C.PyList_New(C.Py_ssize_t(n)))
+	for i := int64(0); err == nil && i < n; i++ {
+		var o Object
+		if o, err = item(i); err == nil && o == (Object{}) {
+			err = ErrRaised
+		}
+		if err == nil {
+			C.PyList_SetItem(list.p, C.Py_ssize_t(i), o.p)
+		}
 	}
-	list, err := raisedIfNil(C.PyList_New(C.Py_ssize_t(len(items))))
 	if err != nil {
-		ReleaseAll(items)
+		list.Release()
 		return Object{}, err
-	}
-	for i, item := range items {
-		C.PyList_SetItem(list.p, C.Py_ssize_t(i), item.p)
 	}
 	return list, nil
 }
