@@ -8,6 +8,10 @@ import (
 	"time"
 )
 
+// init has Go open its poller's files while the runtime starts, when there are some to open. It would do so with the first timer, and
+// end the process where there are none.
+func init() { time.AfterFunc(time.Hour, func() {}).Stop() }
+
 // Parallel calls body with pieces of 0 to n-1 that cover it, each from lo up to but not including hi, in several
 // goroutines at a time. What the pieces are depends on the clock; body must not. Work that takes a few microseconds
 // stays in the goroutine that called.

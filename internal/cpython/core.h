@@ -250,6 +250,7 @@ typedef struct { PyModuleDef module; gd_runtime *runtime; } gd_definition; /* wh
 int gd_runtime_exec(void); /* watches for forks; part of the module's execution */
 bool gd_runtime_is_lazy(void);
 int64_t gd_runtime_generation(void);
+PyObject *gd_no_room(char *why, size_t n);
 void *gd_open_copy(const char *path, char *why, size_t size);
 void gd_signals_install(void);
 void gd_signals_withdraw(void);

@@ -114,9 +114,11 @@ static void find_code(gd_library *l, TVMBackendPackedCFunc entry) {
   }
 }
 
-/* Opens the file, and waits until its Go runs; NULL with the reason in why. No GIL: both take milliseconds. */
-static const GDLibrary *open_file(gd_library *l, char *why, size_t n) {
+/* Opens the file, and waits until its Go runs; NULL with the reason in why, and what to raise if there is no room for another Go
+   runtime. No GIL: it takes milliseconds. */
+static const GDLibrary *open_file(gd_library *l, PyObject **error, char *why, size_t n) {
   why[0] = 0;
+  if ((*error = gd_no_room(why, n)) != NULL) return NULL;
   void *handle = load(l, why, n);
   const GDLibrary *(*get)(void) = handle == NULL ? NULL : (const GDLibrary *(*)(void))dlsym(handle, "godlpack_library");
   const GDLibrary *table = get == NULL ? NULL : get();
@@ -153,20 +155,23 @@ static PyObject *declarations_of(const GDLibrary *t) {
    C because: (c).
    GIL: held; released while the library opens.
    Owns: the table lives for ever; NULL with an exception set on failure: ImportError if the file is no library of ours,
-     RuntimeError if it is not the one that its functions were made from.
+     RuntimeError if it is not the one that its functions were made from; MemoryError or RuntimeError if no Go runtime can
+     start now.
    Threads: any with the GIL; the first opens, others wait. */
 const GDLibrary *gd_library_open(gd_library *l) {
   if (l->table != NULL) return l->table;
   char why[512];
+  PyObject *error = NULL;
   PyThreadState *thread = PyEval_SaveThread();
   pthread_mutex_lock(&opening);
-  const GDLibrary *table = l->opened != NULL ? l->opened : open_file(l, why, sizeof why);
+  const GDLibrary *table = l->opened != NULL ? l->opened : open_file(l, &error, why, sizeof why);
   const char *fault = table == NULL ? why : table_fault(table, why, sizeof why);
   if (fault == NULL) find_code(l, table->call);
   l->opened = table;
   pthread_mutex_unlock(&opening);
   PyEval_RestoreThread(thread);
-  if (fault != NULL) return PyErr_Format(PyExc_ImportError, "godlpack: %s cannot be used: %s", l->path, fault), NULL;
+  if (fault != NULL)
+    return PyErr_Format(error != NULL ? error : PyExc_ImportError, "godlpack: %s cannot be used: %s", l->path, fault), NULL;
   gd_watch_start();
   PyObject *declarations = declarations_of(table), *check = l->check;
   Py_IncRef(check); /* it may be replaced meanwhile */

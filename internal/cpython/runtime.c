@@ -158,17 +158,27 @@ static bool revive(void) {
    Threads: any with the GIL. */
 int64_t gd_runtime_generation(void) { return life->generation; }
 
+/* Whether the current runtime is there, or can be: before the copy is opened, as that may start it. */
+static bool has_room(void) {
+  char why[512];
+  const gd_runtime *r = life->current;
+  PyObject *error = r->started && !r->dead ? NULL : gd_no_room(why, sizeof why);
+  if (error != NULL) PyErr_Format(error, "godlpack: %s (exchange that needs no Go still works)", why);
+  return error == NULL;
+}
+
 /* ---- the door ---- */
 
 /* gd_may_enter sees to it that there is a Go runtime to enter: it starts the one there is, or in a forked child a new one.
-   False with RuntimeError set if that cannot be done. No lock is taken that another thread may have held at the fork.
+   False with RuntimeError or MemoryError set if that cannot be done now. No lock is taken that another thread may have held at
+   the fork.
    C because: (c).
    GIL: held.
    Owns: nothing passes.
    Threads: any with the GIL. */
 bool gd_may_enter(void) {
   if (life->ready) return true;
-  if (life->current->dead && !revive()) return false;
+  if (!has_room() || (life->current->dead && !revive())) return false;
   life->current->start();
   return life->ready = true;
 }

@@ -1,0 +1,116 @@
+/* What a Go runtime takes when it starts, asked for before: Go ends the process where it does not get it. So it is taken for a
+   moment and given back. Another thread may take it in between, and what Go takes later nobody can promise: docs/architecture.md
+   says what is left. tests/test_limits.py fails if a new Go takes more. */
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "core.h"
+
+#define MEGABYTE ((size_t)1 << 20)
+enum {
+  RESERVED = 1098 + 2 * 64, /* megabytes of addresses: an index of all that there are (Go goes on without a part of it, and then
+                               writes where others are), and two pieces of its heap */
+  WRITTEN = 48,        /* megabytes that are mapped to be written: a map of the heap's pieces, and records */
+  EACH = 64,           /* megabytes of addresses that malloc reserves for each new thread, and once more to align them */
+  OWN = 6,             /* threads beside those that work: Go's main one, its monitor, those that start others or hold none up */
+  MOST = 64,           /* threads that work, of which so many are asked for; a machine may have more processors */
+  PROBE = 256 << 10,   /* bytes: a stack for nothing */
+  FILES = 4,           /* of which Go's poller keeps two */
+};
+
+/* How many threads work at a time, as Go reckons. */
+static int processors(void) {
+  const char *asked = getenv("GOMAXPROCS");
+  int n = asked == NULL ? 0 : atoi(asked);
+  cpu_set_t set;
+  if (n <= 0) n = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : MOST; /* more than fit into the set */
+  return n < MOST ? n : MOST;
+}
+
+static const char *limit_text(int resource, char *text, size_t n) {
+  struct rlimit l;
+  if (getrlimit(resource, &l) != 0 || l.rlim_cur == RLIM_INFINITY) return "unlimited";
+  PyOS_snprintf(text, n, "%llu MB", (unsigned long long)(l.rlim_cur / MEGABYTE));
+  return text;
+}
+
+static bool has_memory(int threads, char *why, size_t n) {
+  pthread_attr_t usual;
+  size_t stack = 8 * MEGABYTE, wanted, written;
+  if (pthread_getattr_default_np(&usual) == 0) {
+    pthread_attr_getstacksize(&usual, &stack);
+    pthread_attr_destroy(&usual);
+  }
+  wanted = (size_t)(RESERVED + (threads + 1) * EACH) * MEGABYTE;
+  written = WRITTEN * MEGABYTE + (size_t)threads * stack;
+  void *addresses = mmap(NULL, wanted, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void *pages = mmap(NULL, written, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  bool there = addresses != MAP_FAILED && pages != MAP_FAILED;
+  if (addresses != MAP_FAILED) munmap(addresses, wanted);
+  if (pages != MAP_FAILED) munmap(pages, written);
+  char v[32], d[32];
+  if (!there)
+    PyOS_snprintf(why, n, "a Go runtime may take %zu MB of address space on %d processors, %zu MB of it for data, and there is less: raise "
+                  "the limit (ulimit -v is %s, ulimit -d is %s)%s, or set the environment variable GOMAXPROCS to fewer processors",
+                  (wanted + written) / MEGABYTE, threads - OWN, written / MEGABYTE, limit_text(RLIMIT_AS, v, sizeof v),
+                  limit_text(RLIMIT_DATA, d, sizeof d), stack > 8 * MEGABYTE ? ", take smaller stacks (ulimit -s)" : "");
+  return there;
+}
+
+static void *wait_for(void *gate) {
+  pthread_mutex_lock(gate);
+  pthread_mutex_unlock(gate);
+  return NULL;
+}
+
+/* All threads are there at the same time. */
+static bool has_threads(int threads, char *why, size_t n) {
+  pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
+  pthread_t made[MOST + OWN];
+  pthread_attr_t small;
+  sigset_t all, before;
+  int count = 0;
+  pthread_attr_init(&small);
+  pthread_attr_setstacksize(&small, PROBE);
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before); /* the new ones have this mask: signals are for others */
+  pthread_mutex_lock(&gate);
+  while (count < threads && pthread_create(&made[count], &small, wait_for, &gate) == 0) count++;
+  pthread_mutex_unlock(&gate);
+  for (int i = 0; i < count; i++) pthread_join(made[i], NULL);
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  pthread_attr_destroy(&small);
+  if (count < threads)
+    PyOS_snprintf(why, n, "a Go runtime may take %d threads on %d processors, and there can be only %d more: raise the limit of threads "
+                  "(ulimit -u, or pids.max of the container), or set the environment variable GOMAXPROCS to fewer processors",
+                  threads, threads - OWN, count);
+  return count == threads;
+}
+
+static bool has_files(char *why, size_t n) {
+  int made[FILES], count = 0;
+  while (count < FILES && (made[count] = eventfd(0, EFD_CLOEXEC)) >= 0) count++;
+  for (int i = 0; i < count; i++) close(made[i]);
+  if (count < FILES)
+    PyOS_snprintf(why, n, "a Go runtime takes %d file descriptors to start, and there can be only %d more: close files, or raise their limit "
+                  "(ulimit -n)", FILES, count);
+  return count == FILES;
+}
+
+/* gd_no_room tells whether a Go runtime can start: NULL if there is what it takes, or else which exception to raise, with the
+   reason in why.
+   C because: (c), there is no Go yet.
+   GIL: held or not.
+   Owns: the result is borrowed.
+   Threads: any. */
+PyObject *gd_no_room(char *why, size_t n) {
+  int threads = OWN + processors();
+  if (!has_memory(threads, why, n)) return PyExc_MemoryError;
+  return has_threads(threads, why, n) && has_files(why, n) ? NULL : PyExc_RuntimeError;
+}

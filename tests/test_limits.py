@@ -1,0 +1,193 @@
+"""Processes with too little address space, threads or files for a Go runtime: an exception says so, and Python goes on.
+
+Each case runs in a process of its own, as what goes wrong there ends it.
+"""
+
+import re
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+import sample
+
+pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs Linux")
+
+LIMITS = """
+import ctypes, os, resource
+import godlpack as gd
+
+def status(name):
+    return int(dict(line.split(":") for line in open("/proc/self/status") if name in line)[name].split()[0])
+
+def become_somebody():
+    # the limit of threads counts all that a user has, and spares root
+    if os.getuid() == 0:
+        os.setgid(1_000_000_000 + os.getpid())
+        os.setuid(1_000_000_000 + os.getpid())
+    elif ctypes.CDLL(None).unshare(0x10000000) != 0:  # CLONE_NEWUSER
+        print("no user of its own", flush=True)
+        os._exit(0)
+    return status("Threads")
+
+# what there is of each already, and in which unit
+RESOURCES = {
+    "megabytes": (resource.RLIMIT_AS, 1 << 20, lambda: status("VmSize") >> 10),
+    "data": (resource.RLIMIT_DATA, 1 << 20, lambda: status("VmData") >> 10),
+    "threads": (resource.RLIMIT_NPROC, 1, become_somebody),
+    "files": (resource.RLIMIT_NOFILE, 1, lambda: len(os.listdir("/proc/self/fd")) - 1),
+}
+used = {}
+
+def leave(n, what):
+    limit, unit, measure = RESOURCES[what]
+    if what not in used:
+        used[what] = measure()
+    resource.setrlimit(limit, ((used[what] + n) * unit, resource.getrlimit(limit)[1]))
+
+def core():
+    gd.full((300, 300), 1).astype("float16").tolist()
+"""
+
+
+@pytest.fixture(scope="module")
+def run(python):
+    def run(script, **options):
+        out = python(LIMITS + script, flags=("-X", "faulthandler", "-W", "ignore"), GOMAXPROCS="2", **options)
+        if "no user of its own" in out:
+            pytest.skip("needs root, or user namespaces")
+        return out.strip()
+
+    return run
+
+
+@pytest.fixture(scope="module")
+def library():
+    """Where a process that is another user's can read it."""
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o755)
+        yield sample.describe(sample.build(Path(folder)))
+
+
+MISSING = {
+    "megabytes": r"^MemoryError: godlpack: .*a Go runtime may take \d+ MB of address space .*ulimit -v is \d+ MB",
+    "data": r"^MemoryError: godlpack: .*a Go runtime may take .*, \d+ MB of it for data.*ulimit -d is \d+ MB",
+    "threads": r"^RuntimeError: godlpack: .*a Go runtime may take \d+ threads .*there can be only \d+ more.*ulimit -u",
+    "files": r"^RuntimeError: godlpack: .*a Go runtime takes \d+ file descriptors.*there can be only \d+ more.*ulimit -n",
+}
+# how much is left: from too little for anything of Go to enough
+STEPS = {
+    "megabytes": [*range(20, 1820, 200), *range(1820, 2100, 40)],
+    "data": [*range(8, 240, 24)],
+    "threads": [*range(12)],
+    "files": [*range(9)],
+}
+# what is run before there is a limit, and with it
+WHERE = {
+    "the core": ("", "core()"),
+    "a library": ("core()", "f.divmod(17)"),
+    "a second library": ("core(); f.divmod(17)", "g.divmod(17)"),
+    "the core of a forked child": ("core(); fork()", "core()"),
+    "a library of a forked child": ("f.divmod(17); fork()", "f.divmod(17)"),
+}
+ASCENT = """
+f, g = gd.load_module({library!r}), gd.load_module({second!r})
+
+def fork():
+    child = os.fork()
+    if child:
+        os._exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+
+{before}
+for left in {steps}:
+    leave(left, {what!r})
+    said = "well"
+    try:
+        {call}
+    except (MemoryError, RuntimeError) as error:
+        said = f"{{type(error).__name__}}: {{error}}"
+    print(said, flush=True)
+    if said == "well":
+        break
+"""
+
+
+@pytest.mark.parametrize("what", STEPS)
+@pytest.mark.parametrize("where", WHERE)
+def test_each_limit(run, library, what, where):
+    """From too little to enough: an exception that says what is missing, and no other end; from some step on, none. A
+    process that was told no goes on, and works with more."""
+    before, call = WHERE[where]
+    second = library.with_name("second.so")
+    for suffix in (".so", ".json"):
+        shutil.copy(library.with_suffix(suffix), second.with_suffix(suffix))
+    rest, refused = STEPS[what], []
+    while rest:  # a process that works does so from then on: a new one for each step from there
+        script = ASCENT.format(
+            library=str(library), second=str(second), before=before, steps=rest, what=what, call=call
+        )
+        *more, last = run(script).splitlines()
+        assert last == "well", f"{last}, with {rest[len(more)]} {what} left"
+        assert not refused or not more, f"{more} with {rest[0]} {what} left, though fewer had worked"
+        if not refused:
+            refused, enough = more, rest[len(more)]
+        rest = rest[len(more) + 1 :]
+    assert refused
+    for said in refused:
+        assert re.search(MISSING[what], said), said
+    print(f"{where} works with {enough} {what} left")
+
+
+def test_started_without_a_file_left(run, library):
+    """Work of several goroutines is waited for by the clock, for which Go needs files: it has them since its start."""
+    run(f"""
+import signal
+f = gd.load_module({str(library)!r})
+core(), f.divmod(17)
+leave(0, "files")
+for _ in range(5):
+    gd.full((3000, 3000), 1).astype("float16")
+signal.signal(signal.SIGALRM, lambda *_: 1 / 0)
+signal.setitimer(signal.ITIMER_REAL, 0.1)
+try:
+    f.slow(True)
+except ZeroDivisionError:
+    pass
+else:
+    raise AssertionError("it ended by itself")
+""")
+
+
+def test_import_needs_no_room(python):
+    """Nothing of Go starts then; what needs none works."""
+    python("""
+import resource
+resource.setrlimit(resource.RLIMIT_AS, (700 << 20, resource.RLIM_INFINITY))
+import godlpack as gd
+d = gd.Device
+assert gd.Tensor and gd.from_dlpack
+try:
+    gd.zeros(3)
+except MemoryError as error:
+    assert "ulimit -v is 700 MB" in str(error), error
+else:
+    raise AssertionError("it started")
+resource.setrlimit(resource.RLIMIT_AS, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+assert gd.zeros(3).tolist() == [0, 0, 0]
+""")
+
+
+def test_no_memory_for_a_long_list(run):
+    """Its items are Python's, and lie in Python's memory."""
+    run("""
+core()
+x = gd.zeros(20 << 20, "int8")
+leave(20, "megabytes")
+try:
+    x.tolist()
+except MemoryError:
+    pass
+else:
+    raise AssertionError("no MemoryError")
+""")
