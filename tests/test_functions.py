@@ -707,6 +707,7 @@ def test_ctrl_c_stops_a_function(python, library):
     out = python(f"""
 import _thread, signal, threading, time
 import godlpack as gd
+signal.signal(signal.SIGINT, signal.default_int_handler)  # it is ignored in the background
 f = gd.load_module({str(library)!r})
 for call in (f.wait, f.wait):
     threading.Timer(0.05, signal.raise_signal, [signal.SIGINT]).start()

@@ -207,6 +207,7 @@ def test_ctrl_c(python, library, parallel):
     out = python(f"""
 import signal, threading
 import godlpack as gd
+signal.signal(signal.SIGINT, signal.default_int_handler)  # it is ignored in the background
 s = gd.load_module({str(library)!r})
 for _ in range(2):
     threading.Timer(0.1, signal.raise_signal, [signal.SIGINT]).start()

@@ -386,7 +386,8 @@ def test_forked_children(alone):
 
 def test_interrupt(alone):
     alone("""
-        import _thread, threading
+        import _thread, signal, threading
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # it is ignored in the background
         module.register_tvm("")
         for parallel in (False, True):
             threading.Timer(0.2, _thread.interrupt_main).start()
