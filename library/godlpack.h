@@ -110,7 +110,7 @@ typedef struct {
   uint64_t *flags; /* of tensors among the elements; NULL: nothing is known */
 } GDList;
 
-/* GDContext is what a call gets as its resource_handle. The host fills it, the library reads it, during the call only.
+/* GDContext is what a call gets as its resource_handle. The host fills it, the library reads it (and notes thread), during the call only.
    Every function pointer may be NULL: then memory comes from malloc (on cpu), nothing stops the function, nothing can
    be called back, streams are default streams, and of an error only the -1 is known. */
 typedef struct GDContext GDContext;
@@ -138,6 +138,9 @@ struct GDContext {
      message is UTF-8, of that size, with no NUL behind it. Called at most once, right before the return; an exception that
      the host itself keeps goes before. */
   void (*fail)(GDContext *, const char *kind, const char *message, size_t message_size);
+
+  /* The thread that the call was made in, which the library notes here. */
+  uintptr_t thread;
 
   /* The stream that the caller works on, on a device: for cuda a CUstream, NULL is the default stream. What is queued there
      comes after the work that made the arguments, and before whatever the caller does next: nobody needs wait, so that a

@@ -34,10 +34,12 @@ __attribute__((constructor)) static void gd_watch_forks(void) { pthread_atfork(N
    Threads: any. */
 void (*gd_retire(void))(void) { return gd_bury; }
 
-/* The call that this thread is in. Go moves goroutines between threads, but the one that was called stays in its own. */
-static __thread GDContext *gd_calling;
+/* Whether this is the thread that was called. Go moves goroutines between threads, but the one that was called stays in its own.
+   The context says which that is: a thread-local variable would take as much of the room that the loader has for libraries as Go
+   does. */
+static bool gd_is_caller(const GDContext *c) { return c->thread == (uintptr_t)pthread_self(); }
 
-/* Enters Go, and remembers for which call. A call may come while another one of this thread waits in gd_invoke.
+/* Enters Go, and notes in which thread. A call may come while another one of this thread waits in gd_invoke.
 
    C because: (b) the table's entry is a C function pointer.
    GIL: any.
@@ -45,13 +47,11 @@ static __thread GDContext *gd_calling;
    Threads: any. */
 static int gd_call(TVMValue *args, int *codes, int n, TVMValue *ret, int *ret_code, void *resource_handle)
 {
-	GDContext *c = resource_handle, *outer = gd_calling;
+	GDContext *c = resource_handle;
 	if (!c || c->size < offsetof(GDContext, current_stream) || !ret || !ret_code || n < 0 || (n && (!args || !codes)))
 		return -1;
-	gd_calling = c;
-	int rc = godlpackCall(args, codes, n, ret, ret_code, c);
-	gd_calling = outer;
-	return rc;
+	c->thread = (uintptr_t)pthread_self();
+	return godlpackCall(args, codes, n, ret, ret_code, c);
 }
 
 /* Returns the table's entry.
@@ -66,7 +66,7 @@ TVMBackendPackedCFunc gd_entry(void) { return gd_call; }
 
    C because: (b) it must be a C function of its declared type, which cgo's export is not.
    GIL: any.
-   Owns: nothing passes; the table lives as long as the process.
+   Owns: nothing passes; the table lives as long as the process; NULL if there is no memory, or no thread key, for it.
    Threads: any. */
 __attribute__((visibility("default"))) const GDLibrary *godlpack_library(void) { return godlpackTable(); }
 
@@ -90,7 +90,7 @@ void gd_fail(GDContext *c, const char *kind, const char *message, size_t size)
    Threads: any. */
 int gd_poll(GDContext *c, int *asked)
 {
-	*asked = c == gd_calling;
+	*asked = gd_is_caller(c);
 	return *asked && c->poll ? c->poll(c) : 0;
 }
 
@@ -102,7 +102,7 @@ int gd_poll(GDContext *c, int *asked)
    Threads: any, but only the calling one gets through. */
 int gd_invoke(GDContext *c, void *callable, TVMValue *args, int *codes, int n, TVMValue *ret, int *ret_code)
 {
-	if (c != gd_calling)
+	if (!gd_is_caller(c))
 		return -2;
 	return c->invoke ? c->invoke(c, callable, args, codes, n, ret, ret_code) : -3;
 }
@@ -116,7 +116,7 @@ int gd_invoke(GDContext *c, void *callable, TVMValue *args, int *codes, int n, T
 int gd_stream(GDContext *c, DLDevice device, uintptr_t *out)
 {
 	void *stream = NULL;
-	if (c != gd_calling)
+	if (!gd_is_caller(c))
 		return -2;
 	bool known = c->size >= offsetof(GDContext, current_stream) + sizeof c->current_stream && c->current_stream;
 	int rc = known ? c->current_stream(c, device, &stream) : 0;

@@ -434,3 +434,57 @@ def test_exports_from_many_threads():
         assert np.from_dlpack(t).shape == (2, 3)
 
     together(work, threads=4, rounds=2000)
+
+
+LINKS = {
+    "numpy": "gd.from_dlpack(a).to(np.ndarray)",
+    "numpy's own capsules": "gd.from_dlpack(np.from_dlpack(gd.from_dlpack(a)))",
+    "views": "gd.from_dlpack(a)[:]",
+    "buffers": "gd.asarray(memoryview(gd.from_dlpack(a)))",
+    "capsules": "gd.from_dlpack(gd.from_dlpack(a).__dlpack__())",
+    "versioned capsules": "gd.from_dlpack(gd.from_dlpack(a).__dlpack__(max_version=(1, 0)))",
+}
+
+
+@pytest.mark.parametrize("stack", [0, 1 << 16], ids=["main thread", "small stack"])
+@pytest.mark.parametrize("link", LINKS.values(), ids=LINKS.keys())
+def test_long_chains(python, np, link, stack):
+    """Each link keeps the one before alive: all are given back, however many there are and however small the stack is."""
+    python(f"""
+import threading
+import numpy as np
+import godlpack as gd
+def make():
+    a = np.zeros(3)
+    for _ in range({50_000 if stack else 300_000}):
+        a = {link}
+    return a
+def drop():
+    a = make()
+    del a
+if {stack}:
+    threading.stack_size({stack})
+    thread = threading.Thread(target=drop)
+    thread.start()
+    thread.join()
+else:
+    drop()
+score = gd._core._scoreboard()
+assert score["storages_made"] == score["storages_freed"], score
+assert score["exports_made"] == score["exports_deleted"], score
+assert score["imports_taken"] == score["imports_deleted"], score
+""")
+
+
+def test_long_chain_of_torch(python, torch):
+    python("""
+import torch
+import godlpack as gd
+a = torch.zeros(3)
+for _ in range(200_000):
+    a = torch.from_dlpack(gd.from_dlpack(a.__dlpack__()))
+del a
+score = gd._core._scoreboard()
+assert score["storages_made"] == score["storages_freed"], score
+assert score["imports_taken"] == score["imports_deleted"], score
+""")

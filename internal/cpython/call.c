@@ -717,7 +717,7 @@ static PyObject *enter(call *c, const GDList *args) {
   if (!may_give_gil(c)) return NULL;
   take_scratch(c);
   c->forks = gd_forks();
-  c->host = (GDContext){sizeof c->host, c->f->index, args->flags, host_allocate, host_poll, host_invoke, host_fail, host_current_stream,
+  c->host = (GDContext){sizeof c->host, c->f->index, args->flags, host_allocate, host_poll, host_invoke, host_fail, 0, host_current_stream,
                         c->scratch, c->scratch == NULL ? 0 : SCRATCH};
   bool elsewhere = gd_waiting != 0 && gd_needs_standin(c);
   if (!c->f->holds) c->thread = PyEval_SaveThread();

@@ -75,6 +75,17 @@ static void *open_in_folder(int from, char *why, size_t size) {
   return library;
 }
 
+/* gd_say_remedy adds what to do to the loader's message, where that is known.
+   C because: (c).
+   GIL: not needed.
+   Owns: nothing.
+   Threads: any. */
+void gd_say_remedy(char *why, size_t size) {
+  size_t used = strlen(why);
+  if (strstr(why, "static TLS") != NULL)
+    snprintf(why + used, size - used, ": start Python with GLIBC_TUNABLES=glibc.rtld.optional_static_tls=16384 in its environment, for 2,000 more Go runtimes");
+}
+
 /* gd_open_copy opens a copy of the library at path that shares no variable with those that are open already; its
    symbols stay its own. On failure why (of size bytes, at least one) says what was tried and what stood in the way.
    C because: (c), it is what a forked child without Go needs to have Go.

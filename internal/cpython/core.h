@@ -33,9 +33,11 @@ typedef struct gd_storage gd_storage;
 struct gd_storage {
   _Atomic int64_t refs;              /* holders, and GD_SEATED while the seat is taken */
   void (*release)(gd_storage *self); /* gives back what is held and frees self; any thread, no GIL */
-  void *seat;                        /* room for one managed tensor (gd_export), NULL if there is none */
+  void *seat;                        /* room for one managed tensor (gd_export), NULL if there is none; at its end the next one */
 };
 #define GD_SEATED ((int64_t)1 << 62)
+enum { GD_DEEPEST = 16 }; /* within how many others something is given back; each may take a kilobyte of a small stack */
+int gd_storage_exec(void);
 
 /* A scoreboard for leak tests: each pair is equal when everything was given back. What happens under the GIL is
    counted without atomic operations, which cost as much as the rest of an exchange. */
@@ -252,6 +254,7 @@ bool gd_runtime_is_lazy(void);
 int64_t gd_runtime_generation(void);
 PyObject *gd_no_room(char *why, size_t n);
 void *gd_open_copy(const char *path, char *why, size_t size);
+void gd_say_remedy(char *why, size_t size);
 void gd_signals_install(void);
 void gd_signals_withdraw(void);
 enum { GD_HANDLED = 5 }; /* the signals that a Go runtime in a library handles */

@@ -124,6 +124,7 @@ static const GDLibrary *open_file(gd_library *l, PyObject **error, char *why, si
   const GDLibrary *table = get == NULL ? NULL : get();
   const char *reason = get == NULL ? dlerror() : "godlpack_library() gave no table";
   if (table == NULL && why[0] == 0) PyOS_snprintf(why, n, "%s", reason == NULL ? "it does not open" : reason);
+  if (table == NULL) gd_say_remedy(why, n);
   return table;
 }
 

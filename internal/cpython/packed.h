@@ -34,6 +34,7 @@ struct GDContext {
   int (*poll)(GDContext *);
   int (*invoke)(GDContext *, void *callable, TVMValue *args, int *codes, int n, TVMValue *ret, int *ret_code);
   void (*fail)(GDContext *, const char *kind, const char *message, size_t message_size);
+  uintptr_t thread;
   int (*current_stream)(GDContext *, DLDevice device, void **out);
   void *scratch;
   size_t scratch_size;

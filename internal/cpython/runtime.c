@@ -145,6 +145,7 @@ static bool revive(void) {
     life->generation++;
     return true;
   }
+  gd_say_remedy(why, sizeof why);
   PyErr_Format(PyExc_RuntimeError,
                "godlpack: this process was made by fork(), and a Go runtime of its own cannot be started (%s); start "
                "workers by 'spawn' or 'forkserver' (exchange that needs no Go still works)", why);

@@ -1,6 +1,7 @@
 /* Storage: memory with a reference count that lives in C, so that the last holder may be anybody: a
    thread without the GIL, a process after fork(), an interpreter that is gone (R12). */
 #define _GNU_SOURCE
+#include <pthread.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -71,6 +72,45 @@ void gd_storage_stand(gd_storage *s) {
   if (atomic_load_explicit(&s->refs, memory_order_acquire) != (GD_SEATED | 1) &&
       atomic_fetch_sub_explicit(&s->refs, GD_SEATED | 1, memory_order_acq_rel) != (GD_SEATED | 1)) return;
   s->release(s);
+}
+
+/* ---- chains: what a storage holds may hold another one, and so on ---- */
+
+/* Of each thread: how many storages it is giving back, one within the other, and those that wait until it is done with them.
+   Else a chain of a hundred thousand would not fit on its stack. */
+typedef struct { int depth; gd_storage *waiting; } descent;
+static GD_KEPT pthread_key_t descents_key;
+
+/* gd_storage_exec makes room for each thread's descent.
+   C because: (b), deleters end here.
+   GIL: held.
+   Owns: nothing passes; -1 on failure, with MemoryError set.
+   Threads: the importing one. */
+int gd_storage_exec(void) { return pthread_key_create(&descents_key, free) == 0 ? 0 : (PyErr_NoMemory(), -1); }
+
+static descent *descent_here(void) {
+  descent *d = pthread_getspecific(descents_key);
+  if (d != NULL || (d = calloc(1, sizeof *d)) == NULL) return d;
+  return pthread_setspecific(descents_key, d) == 0 ? d : (free(d), NULL);
+}
+
+/* Has give_back do what s->release is for, now or, where that is within too many others of its kind, after them. Nobody holds
+   s any more: its seat is free to say which one is next. */
+static void in_turn(gd_storage *s, void (*give_back)(gd_storage *)) {
+  descent *d = descent_here();
+  if (d != NULL && d->depth >= GD_DEEPEST) {
+    s->seat = d->waiting;
+    d->waiting = s;
+    return;
+  }
+  if (d != NULL) d->depth++;
+  give_back(s);
+  if (d == NULL) return;
+  while (d->depth == 1 && (s = d->waiting) != NULL) {
+    d->waiting = s->seat;
+    s->release(s);
+  }
+  d->depth--;
 }
 
 /* ---- our own memory: header and data in one block ---- */
@@ -153,17 +193,20 @@ static void foreign_taken_back(gd_storage *s) {
   free(s);
 }
 
-static void versioned_release(gd_storage *s) {
+static void give_back_versioned(gd_storage *s) {
   DLManagedTensorVersioned *m = ((foreign *)s)->m.versioned;
   if (m->deleter != NULL) m->deleter(m); /* R13: a producer may leave it out */
   foreign_taken_back(s);
 }
 
-static void legacy_release(gd_storage *s) {
+static void give_back_legacy(gd_storage *s) {
   DLManagedTensor *m = ((foreign *)s)->m.legacy;
   if (m->deleter != NULL) m->deleter(m);
   foreign_taken_back(s);
 }
+
+static void versioned_release(gd_storage *s) { in_turn(s, give_back_versioned); }
+static void legacy_release(gd_storage *s) { in_turn(s, give_back_legacy); }
 
 static foreign *foreign_new(void (*release)(gd_storage *)) {
   foreign *f = malloc(sizeof *f);
@@ -224,7 +267,7 @@ typedef struct {
 /* Whether there is a Python to give something back to; after finalization that is leaked instead (R12). */
 static bool python_there(void) { return Py_IsInitialized() && !gd_is_finalizing(); }
 
-static void kept_release(gd_storage *s) {
+static void give_back_object(gd_storage *s) {
   untrack();
   if (python_there()) {
     PyGILState_STATE gil = PyGILState_Ensure();
@@ -234,7 +277,7 @@ static void kept_release(gd_storage *s) {
   free(s);
 }
 
-static void buffer_release(gd_storage *s) {
+static void give_back_buffer(gd_storage *s) {
   untrack();
   if (python_there()) {
     PyGILState_STATE gil = PyGILState_Ensure();
@@ -243,6 +286,9 @@ static void buffer_release(gd_storage *s) {
   }
   free(s);
 }
+
+static void kept_release(gd_storage *s) { in_turn(s, give_back_object); }
+static void buffer_release(gd_storage *s) { in_turn(s, give_back_buffer); }
 
 /* ---- memory that CUDA's driver allocated, and frees ---- */
 

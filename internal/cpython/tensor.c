@@ -178,12 +178,18 @@ bool gd_tensor_share(gd_tensor *x) {
   return true;
 }
 
+/* What is held may hold a tensor, and so on. Storages take turns to be given back, so from some depth on there is one: a depth
+   of all threads together, which costs next to nothing to know. */
 static void let_go(gd_tensor *x) {
+  static GD_OWN int depth; /* under the GIL */
+  if (depth >= GD_DEEPEST && x->sole != NULL && (x->storage = gd_storage_of_versioned(x->sole)) != NULL) x->sole = NULL;
+  depth++;
   if (x->sole != NULL) {
     gd_score->imports_deleted.held++;
     if (x->sole->deleter != NULL) x->sole->deleter(x->sole); /* R13: a producer may leave it out */
   }
   gd_storage_release(x->storage);
+  depth--;
 }
 
 /* A deleter may be Python's, and must not meet an exception that is on its way (R9). */
