@@ -91,7 +91,7 @@ func (c *Call) run(ret *packed.Ret) (err error) {
 		return err
 	}
 	if err := c.fn.Do(c); err != nil {
-		return err
+		return legible(err)
 	}
 	hostile.Crossing()
 	if c.err != nil {

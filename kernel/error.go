@@ -32,6 +32,15 @@ func Errorf(kind dlpack.Kind, format string, a ...any) error {
 // host that was called raised one.
 var ErrRaised = errors.New("the caller has an exception pending")
 
+// legible returns an author's error after it was read once, as the host will: a panic of its methods is the function's here, and would
+// end the process there.
+func legible(err error) error {
+	if !errors.Is(err, ErrRaised) {
+		_, _ = dlpack.KindOf(err), dlpack.MessageOf(err)
+	}
+	return err
+}
+
 // thrown is what the functions that return no error panic with: the error, on its way to Func.Call.
 type thrown struct{ err error }
 

@@ -95,11 +95,20 @@ func (l *labor) share() {
 // work does pieces until there are none, or one has failed. How large they are the first ones show.
 func (l *labor) work(ask func() error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	returned := false
 	defer func() {
 		if p := recover(); p != nil {
 			l.fail(p)
+		} else if !returned {
+			l.fail("runtime.Goexit was called in a piece of kernel.Parallel, which is not done")
 		}
 	}()
+	l.pieces(ask)
+	returned = true
+}
+
+// pieces is work without what is done for panics.
+func (l *labor) pieces(ask func() error) {
 	for size := l.size; l.failed.Load() == nil; {
 		if err := ask(); err != nil {
 			panic(thrown{err})

@@ -3,6 +3,7 @@ package kernel_test
 import (
 	"errors"
 	"runtime"
+	"runtime/debug"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -111,6 +112,32 @@ func TestParallelPanics(t *testing.T) {
 			}
 			h.balanced(t)
 		}
+	}
+}
+
+// A goroutine that ends amid its piece leaves it undone: that is an error, not a result.
+func TestParallelGoexit(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
+	f := parallel(t, func(_ *kernel.Ctx, lo, _ int) {
+		slowly()
+		if lo > 100 && !strings.Contains(string(debug.Stack()), "kernel.Parallel(") {
+			runtime.Goexit() // in the caller's goroutine it would end the test
+		}
+	})
+	if err := newCall().of(f, newHost()); err == nil || !strings.Contains(err.Error(), "runtime.Goexit was called") {
+		t.Errorf("got %v", err)
+	}
+}
+
+type illegible struct{}
+
+func (illegible) Error() string { panic("no text") }
+
+// An error whose text cannot be had is a panic of the function that returned it.
+func TestErrorThatPanics(t *testing.T) {
+	f := prepare(t, kernel.Func{Do: func(*kernel.Call) error { return illegible{} }})
+	if err := newCall().of(f, newHost()); err == nil || !strings.Contains(err.Error(), "f(): Go panicked: no text") {
+		t.Errorf("got %v", err)
 	}
 }
 
