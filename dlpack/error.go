@@ -10,13 +10,13 @@ type Kind int
 
 // The kinds, and what each is for.
 const (
-	KindBuffer  Kind = iota // BufferError: the data cannot be exchanged as asked
-	KindType                // TypeError: a wrong kind of argument
-	KindValue               // ValueError: an argument of the right kind with a wrong value
-	KindRuntime             // RuntimeError: something broke, for instance a panic
-	KindMemory              // MemoryError: no memory
-	KindIndex               // IndexError: an index outside its axis
-	KindOverflow            // OverflowError: a number that no type of its kind can hold
+	KindBuffer   Kind = iota // BufferError: the data cannot be exchanged as asked
+	KindType                 // TypeError: a wrong kind of argument
+	KindValue                // ValueError: an argument of the right kind with a wrong value
+	KindRuntime              // RuntimeError: something broke, for instance a panic
+	KindMemory               // MemoryError: no memory
+	KindIndex                // IndexError: an index outside its axis
+	KindOverflow             // OverflowError: a number that no type of its kind can hold
 )
 
 // String returns the name of the Python exception.
