@@ -3,6 +3,7 @@ package dlpack
 import (
 	"errors"
 	"fmt"
+	"strings"
 )
 
 // Kind says which Python exception an error becomes.
@@ -43,10 +44,11 @@ func (e *Error) Error() string { return e.Kind.String() + ": " + e.Msg }
 // Unwrap returns the error that was wrapped, or nil.
 func (e *Error) Unwrap() error { return e.cause }
 
-// Errorf returns an *Error of kind k. An error formatted with %w can be found again by errors.Is and errors.As.
+// Errorf returns an *Error of kind k. An error formatted with %w can be found again by errors.Is and errors.As; of an
+// *Error the message alone is in the text, since k is the kind.
 func Errorf(k Kind, format string, a ...any) error {
 	err := fmt.Errorf(format, a...)
-	return &Error{Kind: k, Msg: err.Error(), cause: errors.Unwrap(err)}
+	return &Error{Kind: k, Msg: MessageOf(err), cause: errors.Unwrap(err)}
 }
 
 // Wrap puts where in front of err's message and keeps its kind: Wrap(err, "argument x") turns
@@ -68,13 +70,26 @@ func KindOf(err error) Kind {
 	return KindRuntime
 }
 
-// MessageOf returns err's text without the kind, as Python wants it, or "" for nil.
+// MessageOf returns err's text without the kind, as Python wants it, or "" for nil. The kinds of *Errors that err wraps
+// (fmt.Errorf, errors.Join) are not in it either.
 func MessageOf(err error) string {
 	if err == nil {
 		return ""
 	}
-	if e, ok := err.(*Error); ok {
-		return e.Msg
+	return withoutKinds(err.Error(), err)
+}
+
+// withoutKinds takes the kinds of all *Errors in err's tree out of its text.
+func withoutKinds(text string, err error) string {
+	switch err := err.(type) {
+	case *Error:
+		return strings.Replace(text, err.Error(), err.Msg, 1)
+	case interface{ Unwrap() error }:
+		return withoutKinds(text, err.Unwrap())
+	case interface{ Unwrap() []error }:
+		for _, e := range err.Unwrap() {
+			text = withoutKinds(text, e)
+		}
 	}
-	return err.Error()
+	return text
 }

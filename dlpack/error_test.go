@@ -48,3 +48,24 @@ func TestForeignErrors(t *testing.T) {
 		t.Error("want nil to stay nil")
 	}
 }
+
+// However an error is wrapped, its kind is said once, and not in the message.
+func TestMessagesWithoutKinds(t *testing.T) {
+	inner := dlpack.Errorf(dlpack.KindValue, "got %d", 7)
+	for _, c := range []struct {
+		err  error
+		kind dlpack.Kind
+		want string
+	}{
+		{fmt.Errorf("a: %w", inner), dlpack.KindValue, "a: got 7"},
+		{fmt.Errorf("b: %w", fmt.Errorf("a: %w", inner)), dlpack.KindValue, "b: a: got 7"},
+		{dlpack.Wrap(fmt.Errorf("a: %w", inner), "f()"), dlpack.KindValue, "f(): a: got 7"},
+		{dlpack.Errorf(dlpack.KindType, "a: %w", inner), dlpack.KindType, "a: got 7"},
+		{dlpack.Errorf(dlpack.KindType, "a: %w", fmt.Errorf("b: %w", inner)), dlpack.KindType, "a: b: got 7"},
+		{errors.Join(inner, fs.ErrNotExist), dlpack.KindValue, "got 7\nfile does not exist"},
+		{fmt.Errorf("%w and %w", inner, dlpack.Errorf(dlpack.KindType, "no")), dlpack.KindValue, "got 7 and no"},
+		{fmt.Errorf("ValueError: %w", inner), dlpack.KindValue, "ValueError: got 7"},
+	} {
+		checkError(t, "wrapped", c.err, c.kind, c.want)
+	}
+}

@@ -58,8 +58,8 @@ var calls = sync.Pool{New: func() any { return new(Call) }}
 
 // Call checks the arguments, runs the function, and sets ret to its result: None for no result, a tuple for several.
 // After an error ret is None, and nothing is lost: outputs that are not returned are given back. An error is an *Error
-// with the kind that it shall have in Python, ErrRaised, or what Do returned. A panic is a RuntimeError with its stack,
-// also one by a pointer that leads nowhere.
+// with the kind that it shall have in Python, ErrRaised, or what Do returned. A panic with an *Error is that error, as if Do had
+// returned it; any other is a RuntimeError with its stack, also one by a pointer that leads nowhere.
 //
 // The arguments are borrowed, and must be what their codes say. Records of tensors may hold anything, unless their flags
 // say packed.Checked: they are validated.

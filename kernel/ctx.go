@@ -126,7 +126,7 @@ func (ctx *Ctx) Err() error {
 func Empty[T tensor.Element](ctx *Ctx, shape ...int64) (v tensor.Mut[T]) {
 	t, err := ctx.output(tensor.DTypeOf[T](), dlpack.Device{Type: dlpack.CPU}, shape)
 	if err != nil {
-		panic(thrown{err})
+		raise(err)
 	}
 	v.Assume(t)
 	return v
@@ -144,7 +144,7 @@ func Zeros[T tensor.Element](ctx *Ctx, shape ...int64) tensor.Mut[T] {
 func EmptyOn[T tensor.Element](ctx *Ctx, device dlpack.Device, shape ...int64) (v tensor.DeviceMut[T]) {
 	t, err := ctx.output(tensor.DTypeOf[T](), device, shape)
 	if err != nil {
-		panic(thrown{err})
+		raise(err)
 	}
 	v.Assume(t)
 	return v

@@ -29,9 +29,10 @@
 //   - Outputs: [Empty] and [Zeros] make tensors in the caller's own framework; [Return] and its siblings give them back.
 //   - On GPUs: [EmptyOn] makes outputs there, and [Ctx.Stream] is where to launch kernels (package cuda).
 //   - [Parallel] for loops over many processors, and [Ctx.Err] for whether to go on.
-//   - Errors: return [Errorf] with the kind of Python's exception. A panic, in whatever goroutine of Parallel, becomes a
-//     RuntimeError with its stack, and so does a pointer that leads nowhere. Other goroutines that a function starts are its
-//     own affair: a panic there ends the process, as in every Go program.
+//   - Errors: return [Errorf] with the kind of Python's exception, alone or wrapped (fmt.Errorf). A panic with such an
+//     error, as by Slice of a view with gaps or by At outside of it, ends the call with it. Any other panic, in whatever goroutine of Parallel,
+//     becomes a RuntimeError with its stack, and so does a pointer that leads nowhere. Other goroutines that a function starts
+//     are its own affair: a panic there ends the process, as in every Go program.
 //
 // # What a host does
 //

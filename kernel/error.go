@@ -3,7 +3,11 @@ package kernel
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
+	"runtime"
 	"runtime/debug"
+	"strconv"
+	"strings"
 
 	"godlpack/dlpack"
 )
@@ -41,26 +45,56 @@ func legible(err error) error {
 	return err
 }
 
-// thrown is what the functions that return no error panic with: the error, on its way to Func.Call.
-type thrown struct{ err error }
-
-// A crash is a panic of another goroutine, on its way to Func.Call.
-type crash struct {
-	value any
-	stack []byte
+// raise ends the call with an error: what the functions do that return none. Any *Error that is panicked does.
+func raise(err error) {
+	panic(dlpack.Errorf(dlpack.KindOf(err), "%w", err))
 }
+
+// A crash is a panic that is the function's own doing, as an error which lacks the function's name yet.
+type crash struct{ err *Error }
+
+// caught returns what a panic is, a crash or the *Error that the call shall end with. To be called while it is recovered, for
+// its stack.
+func caught(p any) any {
+	switch p := p.(type) {
+	case crash: // caught before, in another goroutine
+		return p
+	case *Error:
+		if line := misuse(); line != "" {
+			return crash{&Error{Kind: p.Kind, Msg: p.Msg + " (" + line + ")"}}
+		}
+		return p
+	}
+	return crash{&Error{Kind: RuntimeError, Msg: fmt.Sprintf("Go panicked: %v\n\n%s", p, debug.Stack())}}
+}
+
+// misuse returns the line that called a method of package tensor's which panicked, such as Slice or At; "" if none did.
+func misuse() string {
+	var stack [32]uintptr
+	frames := runtime.CallersFrames(stack[:runtime.Callers(1, stack[:])])
+	frame, more := frames.Next()
+	for more && frame.Function != "runtime.gopanic" {
+		frame, more = frames.Next()
+	}
+	frame, more = frames.Next()
+	if !inTensor(frame) {
+		return ""
+	}
+	for more && inTensor(frame) {
+		frame, more = frames.Next()
+	}
+	return filepath.Base(frame.File) + ":" + strconv.Itoa(frame.Line)
+}
+
+func inTensor(frame runtime.Frame) bool { return strings.HasPrefix(frame.Function, "godlpack/tensor.") }
 
 // panicked returns the error that a panic becomes. To be called while it is recovered, for its stack.
 func panicked(name string, p any) error {
-	switch p := p.(type) {
-	case thrown:
-		return p.err
+	switch p := caught(p).(type) {
 	case crash:
-		return panicError(name, p.value, p.stack)
+		return dlpack.Wrap(p.err, name+"()")
+	case *Error:
+		return p
 	}
-	return panicError(name, p, debug.Stack())
-}
-
-func panicError(name string, value any, stack []byte) error {
-	return &Error{Kind: RuntimeError, Msg: fmt.Sprintf("%s(): Go panicked: %v\n\n%s", name, value, stack)}
+	return nil
 }

@@ -6,6 +6,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"godlpack/dlpack"
 )
 
 // init has Go open its poller's files while the runtime starts, when there are some to open. It would do so with the first timer, and
@@ -29,7 +31,7 @@ func Parallel(ctx *Ctx, n int, body func(lo, hi int)) {
 		panic(*p)
 	}
 	if err := ctx.Err(); err != nil { // the last piece may have seen it, and left
-		panic(thrown{err})
+		raise(err)
 	}
 }
 
@@ -60,7 +62,7 @@ func (l *labor) alone() {
 	lo, size := 0, 1
 	for lo < l.n {
 		if err := l.ctx.Err(); err != nil {
-			panic(thrown{err})
+			raise(err)
 		}
 		hi := min(lo+size, l.n)
 		l.body(lo, hi)
@@ -111,7 +113,7 @@ func (l *labor) work(ask func() error) {
 func (l *labor) pieces(ask func() error) {
 	for size := l.size; l.failed.Load() == nil; {
 		if err := ask(); err != nil {
-			panic(thrown{err})
+			raise(err)
 		}
 		hi := int(l.next.Add(int64(size)))
 		lo := hi - size
@@ -133,11 +135,7 @@ func (l *labor) after(size int, took time.Duration) int {
 
 // fail keeps the first panic, with its stack.
 func (l *labor) fail(p any) {
-	switch p.(type) {
-	case thrown, crash: // has one, or needs none
-	default:
-		p = crash{p, debug.Stack()}
-	}
+	p = caught(p)
 	l.failed.CompareAndSwap(nil, &p)
 }
 
@@ -156,7 +154,7 @@ func (l *labor) wait(others *sync.WaitGroup) {
 			return
 		case <-ask.C:
 			if err := l.ctx.Err(); err != nil {
-				l.fail(thrown{err})
+				l.fail(dlpack.Errorf(dlpack.KindOf(err), "%w", err))
 			}
 		}
 	}

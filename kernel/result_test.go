@@ -251,7 +251,19 @@ func TestFailuresLoseNothing(t *testing.T) {
 		{"an index", nil, func(c *kernel.Call) error {
 			kernel.Zeros[int8](c.Ctx(), 1).At(5)
 			return nil
-		}, "RuntimeError: f(): Go panicked: IndexError: axis 0: want an index below 1, got 5"},
+		}, "IndexError: f(): axis 0: want an index below 1, got 5 (result_test.go:"},
+		{"a slice of what has gaps", nil, func(c *kernel.Call) error {
+			v, _ := tensor.FromStrided(make([]float32, 6), 0, []int64{3}, []int64{2})
+			v.Slice()
+			return nil
+		}, "BufferError: f(): Slice: want elements one behind the other, got float32[3] with strides [2]; use np.ascontiguousarray(x) or x.contiguous(); " +
+			"in Go, loop by All, Pointers or At, or declare order=C or convert (result_test.go:"},
+		{"an error that is panicked", nil, func(c *kernel.Call) error {
+			panic(kernel.Errorf(kernel.ValueError, "no %d", 1))
+		}, "ValueError: no 1"},
+		{"an error that is wrapped", nil, func(c *kernel.Call) error {
+			return fmt.Errorf("reading: %w", kernel.Errorf(kernel.ValueError, "no %d", 1))
+		}, "reading: ValueError: no 1"}, // Go's text: hosts take kind and message (dlpack.MessageOf)
 		{"an allocator's tensor that is read-only", allocates(func(m *dlpack.ManagedTensorVersioned) { m.Flags = dlpack.ReadOnly }), empty,
 			"BufferError: the caller's allocator: want compact and writable float32[2] on cpu, got float32[2] on cpu, strides [1]"},
 		{"one with gaps", allocates(func(m *dlpack.ManagedTensorVersioned) { *m.Tensor.Strides = 2 }), empty,

@@ -15,10 +15,8 @@
 //	if err != nil {
 //		return err
 //	}
-//	for i := range x.Rows() {
-//		for _, v := range x.Row(i).Slice() {
-//			sum += v
-//		}
+//	for _, v := range x.All() { // whatever its strides are
+//		sum += v
 //	}
 //
 // Nothing here owns memory. A view of Go memory keeps it alive; memory from elsewhere must outlive its views, or they

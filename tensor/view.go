@@ -1,6 +1,7 @@
 package tensor
 
 import (
+	"slices"
 	"unsafe"
 
 	"godlpack/dlpack"
@@ -58,8 +59,8 @@ func (v Mut[T]) Hold(owner any) Mut[T] {
 	return v
 }
 
-// At returns one element. It panics if there is not one index for each axis, or if one lies outside its axis. Where
-// speed counts, take whole rows: Slice costs nothing per element.
+// At returns one element. It panics with an IndexError if there is not one index for each axis, or if one lies outside its
+// axis. Where speed counts, loop over All or Pointers, or over the Slice of what is compact: they cost nothing per element.
 func (v Of[T]) At(index ...int) T { return *v.at(offsetOf(v.Shape(), v.strides(), index)) }
 
 // Set sets one element; see At.
@@ -94,13 +95,24 @@ func panicIndex(i, axis int, extent int64) {
 	panic(dlpack.Errorf(dlpack.KindIndex, "axis %d: want an index below %d, got %d", axis, extent, i))
 }
 
-// Slice returns all elements in row-major order as a slice of the tensor's own memory, and nil unless Contiguous and
-// not empty. A slice of an Of must not be written.
+// Slice returns all elements in row-major order as a slice of the tensor's own memory, empty if there are none. A slice of an
+// Of must not be written. It is for views that are Contiguous, as those are which were asked for as such: by RowMajor of View,
+// order=C of an exported function. It panics with a BufferError for others, which All, Pointers, At and Row can read.
 func (v Of[T]) Slice() []T {
-	if v.start == nil || !v.Contiguous() {
+	if v.start == nil {
 		return nil
 	}
+	if v.steps != nil && !v.Contiguous() {
+		panicGaps(v.span)
+	}
 	return unsafe.Slice((*T)(v.start), v.Len())
+}
+
+// panicGaps says what can be done, by the author and by the caller, who may not know each other.
+func panicGaps[T Element](v span[T]) {
+	panic(dlpack.Errorf(dlpack.KindBuffer, "Slice: want elements one behind the other, got %v%v with strides %v; %s; "+
+		"in Go, loop by All, Pointers or At, or declare order=C or convert",
+		DTypeOf[T](), slices.Clone(v.Shape()), slices.Clone(v.strides()), dlpack.OrderRemedy("x", 'C', v.NDim(), false)))
 }
 
 // Rows returns how many rows there are along the last axis: 6 for shape (2, 3, 4). A view without axes is one row.
@@ -112,14 +124,15 @@ func (v Of[T]) Rows() int {
 	return rows
 }
 
-// Row returns row i of Rows as a view of one axis. Rows are counted in row-major order. It panics if there is none.
+// Row returns row i of Rows as a view of one axis, which has one element for a view without axes. Rows are counted in
+// row-major order. It panics with an IndexError if there is none.
 func (v Of[T]) Row(i int) Of[T] {
 	if rows := v.Rows(); uint(i) >= uint(rows) {
 		panic(dlpack.Errorf(dlpack.KindIndex, "want a row below %d, got %d", rows, i))
 	}
 	last := v.NDim() - 1
 	if last < 0 {
-		return v
+		return v.alone()
 	}
 	if v.start != nil {
 		v.start = unsafe.Pointer(v.at(v.rowOffset(int64(i))))
@@ -129,6 +142,18 @@ func (v Of[T]) Row(i int) Of[T] {
 		v.steps = &v.strides()[last]
 	}
 	v.axes = 1
+	return v
+}
+
+// one is the extent of the row that a view without axes is. Hold has another beside the owner.
+var one = int64(1)
+
+// alone returns a view without axes as one of one axis.
+func (v Of[T]) alone() Of[T] {
+	if !v.held {
+		v.dims = &one
+	}
+	v.steps, v.axes = nil, 1
 	return v
 }
 

@@ -29,8 +29,9 @@ func (v span[T]) hold(owner any) span[T] {
 		h := &bigHold{owner: owner}
 		axes = h.axes[:]
 	}
+	axes[0] = 1 // for the row of a view without axes
 	copy(axes, v.Shape())
-	v.dims = unsafe.SliceData(axes)
+	v.dims, v.held = unsafe.SliceData(axes), true
 	if v.steps != nil {
 		copy(axes[n:], v.strides())
 		v.steps = &axes[n]

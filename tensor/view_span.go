@@ -19,13 +19,14 @@ var _ [32]byte = [unsafe.Sizeof(span[byte]{})]byte{}
 
 // A place is a device and a number of axes, in as little as they need.
 type place struct {
-	axes uint16
+	axes uint8
+	held bool  // Hold has made dims
 	kind int16 // a dlpack.DeviceType whose memory has addresses
 	id   int32
 }
 
 func placeOf(axes int, device dlpack.Device) place {
-	return place{uint16(axes), int16(device.Type), device.ID}
+	return place{axes: uint8(axes), kind: int16(device.Type), id: device.ID}
 }
 
 // spanOf returns a span with that shape; strides are nil or as many.
@@ -70,7 +71,8 @@ func (v span[T]) Stride(i int) int64 {
 	return step
 }
 
-// Contiguous reports whether the elements lie one behind the other in row-major order, so that Slice works.
+// Contiguous reports whether the elements lie one behind the other in row-major order, so that Slice works. It is true where
+// there are none.
 func (v span[T]) Contiguous() bool { return dlpack.IsContiguous(v.Shape(), v.strides(), 'C') }
 
 // Device returns the device whose memory this is.

@@ -1,8 +1,11 @@
 package tensor
 
 import (
+	"runtime"
 	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"godlpack/dlpack"
 )
@@ -37,19 +40,14 @@ func TestViewLayouts(t *testing.T) {
 		for i := range v.Rows() {
 			row := v.Row(i)
 			for k := range row.Len() {
-				if row.NDim() == 0 {
-					rows = append(rows, row.At())
-				} else {
-					rows = append(rows, row.At(k))
-				}
+				rows = append(rows, row.At(k))
 			}
 		}
 		if !slices.Equal(got, want) || !slices.Equal(rows, want) {
 			t.Errorf("%v %v: got %v, by rows %v, want %v", l.shape, l.strides, got, rows, want)
 		}
-		if v.Contiguous() && !slices.Equal(v.Slice(), want) || !v.Contiguous() && v.Slice() != nil {
-			t.Errorf("%v %v: Slice gives %v, want %v", l.shape, l.strides, v.Slice(), want)
-		}
+		checkSlice(t, v, want)
+		checkWalks(t, v, want)
 		if v.NDim() != len(l.shape) || !slices.Equal(v.Shape(), l.shape) {
 			t.Errorf("got shape %v, want %v", v.Shape(), l.shape)
 		}
@@ -57,6 +55,56 @@ func TestViewLayouts(t *testing.T) {
 			if v.Stride(i) != step {
 				t.Errorf("stride %d: got %d, want %d", i, v.Stride(i), step)
 			}
+		}
+	}
+}
+
+// checkSlice holds what Slice gives, or what it says, against the elements.
+func checkSlice(t *testing.T, v Of[float32], want []float32) {
+	t.Helper()
+	defer func() {
+		if err, _ := recover().(error); err != nil {
+			wantKind(t, err, dlpack.KindBuffer)
+			if v.Contiguous() || !strings.Contains(err.Error(), "np.ascontiguousarray(x) or x.contiguous()") {
+				t.Errorf("%v %v: %v", v.Shape(), v.strides(), err)
+			}
+		} else if !v.Contiguous() {
+			t.Errorf("%v %v: Slice gives no error", v.Shape(), v.strides())
+		}
+	}()
+	if got := v.Slice(); !slices.Equal(got, want) {
+		t.Errorf("%v %v: Slice gives %v, want %v", v.Shape(), v.strides(), got, want)
+	}
+}
+
+// checkWalks loops over a view, and stops such loops early.
+func checkWalks(t *testing.T, v Of[float32], want []float32) {
+	t.Helper()
+	var all, pointed []float32
+	for i, x := range v.All() {
+		if i != len(all) {
+			t.Errorf("%v %v: All yields number %d after %d elements", v.Shape(), v.strides(), i, len(all))
+		}
+		all = append(all, x)
+	}
+	for p := range (Mut[float32]{v}).Pointers() {
+		pointed = append(pointed, *p)
+	}
+	if !slices.Equal(all, want) || !slices.Equal(pointed, want) {
+		t.Errorf("%v %v: All yields %v, Pointers %v, want %v", v.Shape(), v.strides(), all, pointed, want)
+	}
+	for stop := range want {
+		last := 0
+		for i := range v.All() {
+			if last = i; i == stop {
+				break
+			}
+		}
+		for range (Mut[float32]{v}).Pointers() {
+			break
+		}
+		if last != stop {
+			t.Errorf("%v %v: All goes on after %d", v.Shape(), v.strides(), stop)
 		}
 	}
 }
@@ -172,7 +220,7 @@ func TestViewRefuses(t *testing.T) {
 func TestViewEmpty(t *testing.T) {
 	s := newSample(dlpack.Float32, nil, []int64{2, 0}, []int64{0, 1}, 0)
 	v := mustView[float32](t, s)
-	if v.Len() != 0 || v.Slice() != nil || v.Rows() != 2 || v.Row(1).Len() != 0 {
+	if v.Len() != 0 || len(v.Slice()) != 0 || v.Rows() != 2 || v.Row(1).Len() != 0 {
 		t.Errorf("len %d, rows %d", v.Len(), v.Rows())
 	}
 }
@@ -211,6 +259,80 @@ func TestAtAllocates(t *testing.T) {
 	}
 }
 
+// A view without axes is one row of one element, which keeps its owner.
+func TestRowOfNoAxes(t *testing.T) {
+	m, err := MutView[float32](&of([]float32{1}, nil, nil, 0).Tensor)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Row(0).Set(2, 0)
+	row := m.Row(0)
+	if m.Rows() != 1 || row.NDim() != 1 || row.Len() != 1 || !slices.Equal(row.Slice(), []float32{2}) || row.Row(0).At(0) != 2 {
+		t.Errorf("got %d rows, the first of shape %v", m.Rows(), row.Shape())
+	}
+	freed := make(chan bool)
+	func() {
+		owner := new([16]byte)
+		runtime.AddCleanup(owner, func(freed chan bool) { close(freed) }, freed)
+		row = m.Hold(owner).Row(0)
+	}()
+	runtime.GC()
+	select {
+	case <-freed:
+		t.Error("the row has lost its owner")
+	case <-time.After(20 * time.Millisecond):
+	}
+	if row.Len() != 1 || row.At(0) != 2 {
+		t.Errorf("got a row of shape %v", row.Shape())
+	}
+}
+
+// More axes than a walk has room for.
+func TestWalkOfManyAxes(t *testing.T) {
+	const n = 12
+	data, want := make([]int16, 1<<n), []int16{}
+	shape, strides := make([]int64, n), make([]int64, n)
+	for i := range n {
+		shape[i], strides[i] = 2, 1<<i // columns first
+	}
+	for i := range data {
+		data[i] = int16(i)
+	}
+	for offset := range Offsets(shape, strides) {
+		want = append(want, data[offset])
+	}
+	v, err := FromStrided(data, 0, shape, strides)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []int16
+	for _, x := range v.All() {
+		got = append(got, x)
+	}
+	if !slices.Equal(got, want) {
+		t.Error("the order is another than that of Offsets")
+	}
+}
+
+func TestWalksAllocateNothing(t *testing.T) {
+	m, err := MutView[float32](&of(make([]float32, 24), []int64{2, 3, 2}, []int64{1, 8, 2}, 0).Tensor)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := testing.AllocsPerRun(100, func() {
+		for p := range m.Pointers() {
+			*p++
+		}
+		for _, x := range m.All() {
+			sunk += x
+		}
+	}); n != 0 {
+		t.Errorf("loops allocate %v times", n)
+	}
+}
+
+var sunk float32
+
 func TestBool8(t *testing.T) {
 	v := mustView[Bool8](t, newSample(dlpack.Bool, []byte{0, 1, 2}, []int64{3}, nil, 0))
 	if v.At(0).Bool() || !v.At(1).Bool() || !v.At(2).Bool() {
@@ -224,6 +346,48 @@ func BenchmarkView(b *testing.B) {
 		if _, err := View[float32](&s.Tensor); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+// BenchmarkElements compares ways to read and to write all elements of a compact view.
+func BenchmarkElements(b *testing.B) {
+	m, err := MutView[float32](&of(make([]float32, 1<<12), []int64{1 << 12}, []int64{1}, 0).Tensor)
+	if err != nil {
+		b.Fatal(err)
+	}
+	for name, f := range map[string]func(){
+		"slice": func() {
+			sum := float32(0)
+			for _, x := range m.Slice() {
+				sum += x
+			}
+			sunk = sum
+		},
+		"all": func() {
+			sum := float32(0)
+			for _, x := range m.All() {
+				sum += x
+			}
+			sunk = sum
+		},
+		"write slice": func() {
+			s := m.Slice()
+			for i := range s {
+				s[i] *= 2
+			}
+		},
+		"write pointers": func() {
+			for p := range m.Pointers() {
+				*p *= 2
+			}
+		},
+		"only slice": func() { _ = m.Slice() },
+	} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				f()
+			}
+		})
 	}
 }
 
