@@ -69,7 +69,8 @@ func gcd(a, b int64) int64 {
 }
 
 // Overlap reports whether the memory of a and of b may have a byte in common. It compares the ranges from the first to
-// the last byte, so it is also true for two arrays that lie in each other's gaps, and takes sub-byte types as padded.
+// the last byte, and knows of parts of one array that lie in each other's gaps, such as its columns, that they do not; of other
+// arrays that lie so it may be true without need. It takes sub-byte types as padded.
 // It never says false of two tensors that share an element. Addresses are compared across devices, because managed and
 // pinned memory has one address on all of them; opaque handles share memory if device and handle are equal. Addresses that
 // do not exist, which Validate refuses, overlap all others.
@@ -82,7 +83,7 @@ func Overlap(a, b *Tensor) bool {
 	if !aKnown || !bKnown {
 		return true
 	}
-	return max(aFirst, bFirst) < min(aEnd, bEnd)
+	return max(aFirst, bFirst) < min(aEnd, bEnd) && !interleaved(a, b)
 }
 
 // byteRange returns the addresses of t's first byte and of the byte behind its last, and whether there are such.

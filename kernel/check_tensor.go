@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 
@@ -114,13 +115,10 @@ func (c *Call) checkTensor(s *slot, cell packed.Cell, flags dlpack.Flags, at pos
 		return r
 	}
 	r = o.checkLayout()
-	if r == nil && dtype == t.DType {
-		return nil
+	if s.Convert && (r != nil || dtype != t.DType) || r == nil && o.realigns() {
+		return c.convert(&o, dtype, at)
 	}
-	if !s.Convert {
-		return r
-	}
-	return c.convert(&o, dtype, at)
+	return r
 }
 
 // checkMemory checks that the memory is where the function can use it, and may be written if it will be.
@@ -129,7 +127,7 @@ func (o *operand) checkMemory() *refusal {
 	switch {
 	case kind == dlpack.CPU && o.slot.host && o.slot.device == 0: // by far the most
 	case o.slot.device != 0 && kind != o.slot.device, o.slot.host && !kind.HostReadable():
-		return o.refuse(BufferError, "")
+		return o.refuseDevice()
 	case !kind.PointerData():
 		return o.refuse(BufferError, ", a handle without an address")
 	}
@@ -195,10 +193,10 @@ func (c *Call) wrongExtent(o *operand, a *axis) *refusal {
 // checkLayout checks how the elements lie: their order, their alignment, and lanes below a byte.
 func (o *operand) checkLayout() *refusal {
 	if o.slot.Order != AnyOrder && !dlpack.IsContiguous(o.Dims(), o.Steps(), o.slot.Order[0]) {
-		return o.refuse(BufferError, "")
+		return o.refuseOrder()
 	}
-	if !o.slot.Untyped && uintptr(o.Start())&uintptr(o.DType.Align()-1) != 0 && !o.Aligned() {
-		return o.refuse(BufferError, ", not aligned to "+strconv.Itoa(o.DType.Align())+" bytes")
+	if o.misaligned() && !o.realigns() {
+		return o.refuse(BufferError, ", not aligned to "+strconv.Itoa(o.DType.Align())+" bytes; "+dlpack.AlignmentRemedy(o.name(), o.slot.Mutable))
 	}
 	if !o.slot.Untyped && o.DType.SubByte() && paddedInGo(o.DType) != o.flags.Has(dlpack.SubbytePadded) {
 		return o.refuse(BufferError, ", with lanes "+storageText(o.flags))
@@ -207,6 +205,16 @@ func (o *operand) checkLayout() *refusal {
 		return o.refuse(ValueError, ", of which elements share memory")
 	}
 	return nil
+}
+
+// misaligned reports whether the elements lie where Go can have none of their type.
+func (o *operand) misaligned() bool {
+	return !o.slot.Untyped && uintptr(o.Start())&uintptr(o.DType.Align()-1) != 0 && !o.Aligned()
+}
+
+// realigns reports whether the function gets an aligned copy: of what it only reads, in memory that the host can copy.
+func (o *operand) realigns() bool {
+	return o.misaligned() && !o.slot.Mutable && (o.Device.Type == dlpack.CPU || o.slot.host && o.slot.device == 0)
 }
 
 // paddedInGo reports whether the Go type for d, of less than a byte a lane, has a byte for each (tensor.Element): all but
@@ -227,8 +235,30 @@ func (o *operand) refuse(kind dlpack.Kind, but string) *refusal {
 	text := make([]byte, 0, 160)
 	text = append(append(append(text, "want "...), o.slot.want...), ", got "...)
 	text = appendTensor(text, o.Tensor)
-	if kind == BufferError && o.slot.Order != AnyOrder && but == "" && o.Steps() != nil {
-		text = appendNumbers(append(text, ", strides "...), o.Steps())
-	}
 	return &refusal{Kind: kind, Msg: string(append(text, but...))}
 }
+
+// refuseDevice is refuse for memory that is elsewhere.
+func (o *operand) refuseDevice() *refusal {
+	want := o.slot.device
+	if want == 0 {
+		want = dlpack.CPU
+	}
+	return o.refuse(BufferError, "; "+dlpack.DeviceRemedy(o.name(), want, o.slot.Mutable))
+}
+
+// refuseOrder is refuse for elements that lie in another order. Whoever wrote the function can let it have a copy.
+func (o *operand) refuseOrder() *refusal {
+	but := ""
+	if o.Steps() != nil {
+		but = string(appendNumbers([]byte(", strides "), o.Steps()))
+	}
+	but += "; " + dlpack.OrderRemedy(o.name(), o.slot.Order[0], int(o.NDim), o.slot.Mutable)
+	if !o.slot.Mutable && o.slot.host {
+		but += ", or declare it convert in Go"
+	}
+	return o.refuse(BufferError, but)
+}
+
+// name is what the caller is told to make another one of.
+func (o *operand) name() string { return cmp.Or(o.slot.Name, "x") }

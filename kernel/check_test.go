@@ -24,6 +24,8 @@ func TestRefusals(t *testing.T) {
 	opencl.Device.Type = dlpack.OpenCL
 	odd := *record(make([]float32, 3), 3)
 	odd.ByteOffset = 1
+	oddCUDA := cuda
+	oddCUDA.ByteOffset = 1
 	bad := *x23
 	bad.NDim = 99
 	fp6 := &dlpack.Tensor{Data: unsafe.Pointer(&data[0]), Device: dlpack.Device{Type: dlpack.CPU}, NDim: 1, DType: dlpack.Float6E2M3FN, Shape: &[]int64{2}[0]}
@@ -62,18 +64,31 @@ func TestRefusals(t *testing.T) {
 		{"variable", []kernel.Param{with(float(), func(p *kernel.Param) { p.Var, p.DTypes = "T", nil }), with(float(), func(p *kernel.Param) { p.Name, p.Var, p.DTypes = "y", "T", nil })},
 			[]any{x23, ints}, "TypeError: f(): argument 'y': want any[...] on cpu, got int64[4] on cpu, where T is float32"},
 		{"order C", []kernel.Param{with(float("n", "m"), func(p *kernel.Param) { p.Order = "C" })}, []any{strided(data, 0, []int64{2, 3}, []int64{1, 2})},
-			"BufferError: f(): argument 'x': want float32[n, m] on cpu, C-contiguous, got float32[2, 3] on cpu, strides [1, 2]"},
+			"BufferError: f(): argument 'x': want float32[n, m] on cpu, C-contiguous, got float32[2, 3] on cpu, strides [1, 2]; " +
+				"use np.ascontiguousarray(x) or x.contiguous(), or declare it convert in Go"},
 		{"order F", []kernel.Param{with(float("n", "m"), func(p *kernel.Param) { p.Order = "F" })}, []any{x23},
-			"BufferError: f(): argument 'x': want float32[n, m] on cpu, F-contiguous, got float32[2, 3] on cpu, strides [3, 1]"},
-		{"device", []kernel.Param{float("n")}, []any{&cuda}, "BufferError: f(): argument 'x': want float32[n] on cpu, got float32[3] on cuda:1"},
+			"BufferError: f(): argument 'x': want float32[n, m] on cpu, F-contiguous, got float32[2, 3] on cpu, strides [3, 1]; " +
+				"use np.asfortranarray(x) or x.T.contiguous().T, or declare it convert in Go"},
+		{"order C to write", []kernel.Param{with(float("n", "m"), func(p *kernel.Param) { p.Order, p.Mutable = "C", true })}, []any{strided(data, 0, []int64{2, 3}, []int64{1, 2})},
+			"BufferError: f(): argument 'x': want float32[n, m] on cpu, C-contiguous, writable, got float32[2, 3] on cpu, strides [1, 2]; " +
+				"use a copy, np.ascontiguousarray(x) or x.contiguous(), and put it back by x[...] = copy"},
+		{"order F of three axes", []kernel.Param{with(float(), func(p *kernel.Param) { p.Order, p.Device = "F", "any" })}, []any{record(data, 2, 2, 2)},
+			"BufferError: f(): argument 'x': want float32[...] on any device, F-contiguous, got float32[2, 2, 2] on cpu, strides [4, 2, 1]; use np.asfortranarray(x)"},
+		{"device", []kernel.Param{float("n")}, []any{&cuda}, "BufferError: f(): argument 'x': want float32[n] on cpu, got float32[3] on cuda:1; use x.to(\"cpu\")"},
 		{"host", []kernel.Param{with(float("n"), func(p *kernel.Param) { p.Device = "cuda" })}, []any{record(data, 8)},
-			"BufferError: f(): argument 'x': want float32[n] on cuda, got float32[8] on cpu"},
+			"BufferError: f(): argument 'x': want float32[n] on cuda, got float32[8] on cpu; use x.to(\"cuda\")"},
 		{"handle", []kernel.Param{with(float("n"), func(p *kernel.Param) { p.Device = "any" })}, []any{&opencl},
 			"BufferError: f(): argument 'x': want float32[n] on any device, got float32[3] on opencl:1, a handle without an address"},
 		{"read-only", []kernel.Param{with(float("n"), func(p *kernel.Param) { p.Mutable = true })}, []any{flagged{record(data, 8), dlpack.ReadOnly}},
 			"BufferError: f(): argument 'x': want float32[n] on cpu, writable, got float32[8] on cpu, read-only"},
-		{"alignment", []kernel.Param{float("n")}, []any{&odd},
-			"BufferError: f(): argument 'x': want float32[n] on cpu, got float32[3] on cpu, not aligned to 4 bytes"},
+		{"alignment to write", []kernel.Param{with(float("n"), func(p *kernel.Param) { p.Mutable = true })}, []any{&odd},
+			"BufferError: f(): argument 'x': want float32[n] on cpu, writable, got float32[3] on cpu, not aligned to 4 bytes; " +
+				"use a copy, x.copy() or x.clone(), and put it back by x[...] = copy"},
+		{"alignment in a list", []kernel.Param{{Name: "x", Kind: kernel.KindList, Elem: &kernel.Param{Kind: kernel.KindTensor, DTypes: float32s, Mutable: true}}}, []any{[]any{x23, &odd}},
+			"BufferError: f(): argument 'x': element 1: want float32[...] on cpu, writable, got float32[3] on cpu, not aligned to 4 bytes; " +
+				"use a copy, x.copy() or x.clone(), and put it back by x[...] = copy"},
+		{"alignment on a device", []kernel.Param{with(float("n"), func(p *kernel.Param) { p.Device = "cuda" })}, []any{&oddCUDA},
+			"BufferError: f(): argument 'x': want float32[n] on cuda, got float32[3] on cuda:1, not aligned to 4 bytes; use x.copy() or x.clone()"},
 		{"packed lanes", []kernel.Param{tensorOf("x", []dlpack.DType{dlpack.Float6E2M3FN}, "n")}, []any{fp6},
 			"BufferError: f(): argument 'x': want float6_e2m3fn[n] on cpu, got float6_e2m3fn[2] on cpu, with lanes packed"},
 		{"broadcast to write", []kernel.Param{with(float("n"), func(p *kernel.Param) { p.Mutable = true })}, []any{strided(data, 0, []int64{4}, []int64{0})},

@@ -30,7 +30,7 @@ func (c *Call) seeBytes(cell packed.Cell, at position) (*dlpack.Tensor, error) {
 	return t, nil
 }
 
-// convert makes a copy of the dtype, and in the order, that the slot wants. Its memory is the caller's, who says so where
+// convert makes an aligned copy of the dtype, and in the order, that the slot wants. Its memory is the caller's, who says so where
 // there is not enough: a few elements that are broadcast may become any number of them, and Go would stop the process.
 func (c *Call) convert(o *operand, dtype dlpack.DType, at position) *refusal {
 	padded := dtype.SubByte() && paddedInGo(dtype)
