@@ -53,7 +53,7 @@ func init() {
 		return exchange.Convert(t, c.Arg(1))
 	})
 	cpython.Handle(cpython.OpFunctionFill, func(c *cpython.Call) (cpython.Object, error) {
-		if err := fill(c.Arg(0), c.Arg(1)); err != nil {
+		if err := fill(c.Arg(0), c.Arg(1), c.Arg(2)); err != nil {
 			return cpython.Object{}, dlpack.Wrap(err, callee(c)+"(): argument 'out'")
 		}
 		return cpython.None(), nil
@@ -227,22 +227,40 @@ func mayOffer(args, outs packed.Args, want int) (bool, error) {
 	if outs.Len() != want {
 		return false, dlpack.Errorf(dlpack.KindValue, "want %d tensors, got %d", want, outs.Len())
 	}
-	for i := range want {
-		if outs.Code(i) != packed.CodeTensor {
-			return false, dlpack.Errorf(dlpack.KindType, "want a tensor, got %s", outs.Code(i))
+	tensors := make([]*dlpack.Tensor, want)
+	for i := range tensors {
+		t, err := writable(outs, i)
+		if err != nil {
+			return false, err
 		}
-		if outs.FlagsAt(i).Has(dlpack.ReadOnly) {
-			return false, dlpack.Errorf(dlpack.KindBuffer, "the tensor is read-only")
+		for k, other := range tensors[:i] {
+			if dlpack.Overlap(t, other) {
+				return false, dlpack.Errorf(dlpack.KindValue, "want memory of its own for each result, got tensors %d and %d that share some; give a copy of one", k, i)
+			}
 		}
+		tensors[i] = t
 	}
 	if want != 1 {
 		return false, nil
 	}
-	t, err := outs.At(0).Tensor()
-	if err != nil {
-		return false, err
+	t := tensors[0]
+	return t.Aligned() && dlpack.IsContiguous(t.Dims(), t.Steps(), 'C') && !meets(args, t), nil
+}
+
+// writable returns what out= names as its tensor i, if every element can be written without another one's changing.
+func writable(outs packed.Args, i int) (*dlpack.Tensor, error) {
+	if outs.Code(i) != packed.CodeTensor {
+		return nil, dlpack.Errorf(dlpack.KindType, "want a tensor, got %s", outs.Code(i))
 	}
-	return dlpack.IsContiguous(t.Dims(), t.Steps(), 'C') && !meets(args, t), nil
+	if outs.FlagsAt(i).Has(dlpack.ReadOnly) {
+		return nil, dlpack.Errorf(dlpack.KindBuffer, "the tensor is read-only")
+	}
+	t, err := outs.At(i).Tensor()
+	if err == nil && dlpack.SelfOverlap(t.Dims(), t.Steps()) {
+		err = dlpack.Errorf(dlpack.KindValue, "want memory of its own for each element, got shape %v with strides %v, where some share it; give a new tensor, or a copy",
+			slices.Clone(t.Dims()), slices.Clone(t.Steps()))
+	}
+	return t, err
 }
 
 // meets reports whether an argument, or one in a list, has a part in t's memory.
@@ -262,8 +280,8 @@ func meets(args packed.Args, t *dlpack.Tensor) bool {
 	return false
 }
 
-// fill copies the elements of one tensor into another of the same dtype and shape.
-func fill(out, from cpython.Object) error {
+// fill copies the elements of one tensor into out, of the same dtype and shape, which is one of outs if these are a tuple.
+func fill(out, from, outs cpython.Object) error {
 	to, err := lend(out, exchange.Request{Writes: true})
 	if err != nil {
 		return err
@@ -283,7 +301,39 @@ func fill(out, from cpython.Object) error {
 	case d.Device != s.Device:
 		return dlpack.Errorf(dlpack.KindBuffer, "want %s, got %s", describeTensor(s), describeTensor(d))
 	}
+	if err := unspoilt(src, out, outs); err != nil {
+		return err
+	}
 	return memory.Overwrite(dst, src)
+}
+
+// unspoilt refuses a result, which must be an argument itself then, that shares memory with one of outs which was filled before
+// out: its elements are gone.
+func unspoilt(src cpython.Tensor, out, outs cpython.Object) error {
+	if !outs.IsTuple() {
+		return nil
+	}
+	before, err := outs.Items()
+	if err != nil {
+		return err
+	}
+	defer cpython.ReleaseAll(before)
+	for _, o := range before {
+		if o == out {
+			return nil
+		}
+		x, err := lend(o, exchange.Request{Reads: true})
+		if err != nil {
+			return err
+		}
+		filled, _ := cpython.TensorOf(x)
+		spoilt := dlpack.Overlap(filled.Record(), src.Record())
+		x.Release()
+		if spoilt {
+			return dlpack.Errorf(dlpack.KindValue, "want memory that the arguments do not share, since one of them is a result too; give a copy")
+		}
+	}
+	return nil
 }
 
 func describeTensor(t *dlpack.Tensor) string {

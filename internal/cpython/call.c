@@ -579,9 +579,9 @@ static PyObject *convert(call *c, PyObject *t) {
 
 /* Fills the tensor wanted by out= with x, and is that tensor then; takes x. */
 static PyObject *fill(call *c, PyObject *out, PyObject *x) {
-  PyObject *args[] = {out, x};
+  PyObject *args[] = {out, x, c->out};
   if (out == NULL || x == NULL || x == out) return x;
-  PyObject *done = gd_enter(GD_OP_function_fill, (PyObject *)c->f, args, 2, NULL);
+  PyObject *done = gd_enter(GD_OP_function_fill, (PyObject *)c->f, args, 3, NULL);
   Py_DecRef(x);
   if (done == NULL) return NULL;
   Py_DecRef(done);

@@ -37,8 +37,8 @@ def load_inline(go_source: str, *, name: str | None = None, verbose: bool = Fals
 
         //godlpack:export
         func Add(x tensor.Mut[float64], a float64) {
-            for i := range x.Len() {
-                x.Set(x.At(i)+a, i)
+            for p := range x.Pointers() {
+                *p += a
             }
         }
         ''')
