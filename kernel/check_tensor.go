@@ -39,7 +39,7 @@ func (c *Call) plainly(s *slot, i int) bool {
 	if !fits {
 		fits, _ = c.shapeFits(s, t.Dims(), i)
 	}
-	return fits && (!s.Mutable || s.MayOverlap || apart(t))
+	return fits && (!s.Mutable || s.Untyped || apart(t))
 }
 
 // commonOn reports whether a tensor of this slot is on such a device as a rule.
@@ -201,7 +201,7 @@ func (o *operand) checkLayout() *refusal {
 	if !o.slot.Untyped && o.DType.SubByte() && paddedInGo(o.DType) != o.flags.Has(dlpack.SubbytePadded) {
 		return o.refuse(BufferError, ", with lanes "+storageText(o.flags))
 	}
-	if o.slot.Mutable && !o.slot.MayOverlap && !apart(o.Tensor) {
+	if o.slot.Mutable && !o.slot.Untyped && !apart(o.Tensor) {
 		return o.refuse(ValueError, ", of which elements share memory")
 	}
 	return nil

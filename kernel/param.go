@@ -28,7 +28,7 @@ type Param struct {
 	Mutable    bool     `json:"mutable,omitempty"`     // the function writes it
 	Convert    bool     `json:"convert,omitempty"`     // another dtype or order will do: the function gets a copy, in memory of the caller's
 	MayOverlap bool     `json:"may_overlap,omitempty"` // it may share memory with others though one of them is written
-	Untyped    bool     `json:"untyped,omitempty"`     // it is read by Call.Tensor alone: elements may be unaligned, and stored in any way
+	Untyped    bool     `json:"untyped,omitempty"`     // it is read by Call.Tensor alone: elements may be unaligned, share memory, and be stored in any way
 }
 
 // Kind is what sort of value a parameter takes.

@@ -40,7 +40,7 @@ func (f *Func) Docstring() string {
 	if doc := strings.TrimSpace(f.Doc); doc != "" {
 		text += "\n\n" + doc
 	}
-	if len(f.Params) > 0 {
+	if len(f.Params) > 0 || f.returnsTensor() {
 		text += "\n\nArgs:"
 	}
 	for i := range f.Params {

@@ -206,11 +206,14 @@ func (r *reader) results(fn *Func, decl *ast.FuncDecl, signature *types.Signatur
 		switch {
 		case isError(t):
 			r.add(id.at, "an error is the last result, or none")
-		case v.Form == None || v.Form == Callable || v.Form == List && v.Items.Form.Tensor() && v.Items.Form != Of:
+		case v.Form == None || v.Form == Callable:
 			r.add(id.at, "a value of type %s cannot go to Python: %s", r.typeText(t), hint(t, "return"))
 		default:
 			p := r.param(fn, v, id)
 			p.Mutable = false
+			if p.Elem != nil {
+				p.Elem.Mutable = false
+			}
 			fn.Results, fn.Decl.Results = append(fn.Results, v), append(fn.Decl.Results, p)
 		}
 	}

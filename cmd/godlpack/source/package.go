@@ -73,6 +73,7 @@ func withoutGlue(folder string) map[string][]byte {
 func compileErrors(p *packages.Package, folder string) error {
 	var all []error
 	for _, e := range p.Errors {
+		e.Msg = withoutTypeSet(e.Msg)
 		if compiler := compilerLines(e.Msg, folder); compiler != nil {
 			return errors.New(strings.Join(compiler, "\n"))
 		}
@@ -84,6 +85,18 @@ func compileErrors(p *packages.Package, folder string) error {
 		}
 	}
 	return errors.Join(all...)
+}
+
+// withoutTypeSet says of a type that no element has what to use, where the compiler lists all that there are.
+func withoutTypeSet(text string) string {
+	given, _, ok := strings.Cut(text, " does not satisfy tensor.Element (")
+	switch {
+	case !ok:
+		return text
+	case given == "bool":
+		return "bool is no type of a tensor's elements: use tensor.Bool8"
+	}
+	return given + " is no type of a tensor's elements: use one that tensor.Element lists"
 }
 
 // compilerLines are the lines of what the compiler wrote of packages, each under its "# path"; nil if this is not that.

@@ -53,6 +53,6 @@ func Gather[T, I tensor.Element](ctx *kernel.Ctx, x tensor.Of[T], index tensor.O
 //godlpack:export
 //godlpack:arg maybe default=None
 func Views(some []tensor.Of[float32], mut tensor.Mut[float32], at tensor.DeviceOf[float32], maybe *tensor.Of[float32]) (
-	[]tensor.Of[float32], tensor.Mut[float32], tensor.DeviceOf[float32], *tensor.Of[float32]) {
-	return some, mut, at, maybe
+	[]tensor.Of[float32], []tensor.Mut[float32], tensor.Mut[float32], tensor.DeviceOf[float32], *tensor.Of[float32]) {
+	return some, []tensor.Mut[float32]{mut}, mut, at, maybe
 }
