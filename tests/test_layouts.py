@@ -242,7 +242,9 @@ class Case:
         self.compact, self.columns = flags.c_contiguous, flags.f_contiguous
         self.aligned, self.writable = flags.aligned, flags.writeable
         self.native = self.array.dtype.isnative
-        places = [sum(i * s for i, s in zip(at, self.array.strides, strict=True)) for at in np.ndindex(self.array.shape)]
+        places = [
+            sum(i * s for i, s in zip(at, self.array.strides, strict=True)) for at in np.ndindex(self.array.shape)
+        ]
         self.apart = len(set(places)) == len(places)
         self.want = np.array(self.array)  # a copy
 
@@ -284,11 +286,17 @@ def refusal(case, *, order=None, sliced=False, written=False):
     if order == "F" and not case.columns:
         return BufferError, r"np\.asfortranarray\(\w+\)"
     if written and not case.aligned and case.want.size:
-        return BufferError, r"not aligned to \d+ bytes; use a copy, (\w+)\.copy\(\) or \1\.clone\(\), and put it back by \1\[\.\.\.\] = copy"
+        return (
+            BufferError,
+            r"not aligned to \d+ bytes; use a copy, (\w+)\.copy\(\) or \1\.clone\(\), and put it back by \1\[\.\.\.\] = copy",
+        )
     if written and not case.apart:
         return ValueError, "elements share memory"
     if sliced and not (case.compact or not case.aligned):
-        return BufferError, r"Slice: want elements one behind the other, .*np\.ascontiguousarray\(x\) or x\.contiguous\(\)"
+        return (
+            BufferError,
+            r"Slice: want elements one behind the other, .*np\.ascontiguousarray\(x\) or x\.contiguous\(\)",
+        )
     return None
 
 
@@ -339,16 +347,23 @@ def writes(function, **conditions):
             getattr(ops, function)([case.x] if function == "paste_list" else case.x, values)
             return same(case.x, values)
 
-        return attempt(call, expected) or (None if expected is None or same(case.array, case.want) else "elements changed")
+        return attempt(call, expected) or (
+            None if expected is None or same(case.array, case.want) else "elements changed"
+        )
 
     return check
 
 
 def by_names(ops, case):
     if case.want.ndim == 0:
-        return attempt(lambda: ops.second(case.x, case.x), (BufferError, "native") if not case.native else (TypeError, r"want .*\[n, \.\.\.\]"))
+        return attempt(
+            lambda: ops.second(case.x, case.x),
+            (BufferError, "native") if not case.native else (TypeError, r"want .*\[n, \.\.\.\]"),
+        )
     shorter = case.want[:-1] if len(case.want) else np.zeros((1, *case.want.shape[1:]), case.dtype)
-    wrong = attempt(lambda: ops.second(case.x, shorter), refusal(case) or (ValueError, f"where n is {len(case.want)} by 'x'"))
+    wrong = attempt(
+        lambda: ops.second(case.x, shorter), refusal(case) or (ValueError, f"where n is {len(case.want)} by 'x'")
+    )
     return wrong or attempt(lambda: same(ops.second(case.x, case.x), case.want), refusal(case))
 
 
@@ -372,7 +387,9 @@ def row(ops, case):
     if case.want.size == 0:
         return None
     wrong = attempt(lambda: all(same(ops.row(case.x, i), rows[i]) for i in range(len(rows))), refusal(case))
-    return wrong or attempt(lambda: ops.row(case.x, len(rows)), refusal(case) or (IndexError, f"row below {len(rows)}, got {len(rows)}"))
+    return wrong or attempt(
+        lambda: ops.row(case.x, len(rows)), refusal(case) or (IndexError, f"row below {len(rows)}, got {len(rows)}")
+    )
 
 
 def echo(ops, case):
@@ -390,7 +407,12 @@ def where(ops, case):
 def like(ops, case):
     def call():
         of_numpy, of_torch = ops.all(case.x, like=np.ndarray), ops.all(case.x, like=torch.Tensor)
-        return type(of_numpy) is np.ndarray and type(of_torch) is torch.Tensor and same(of_numpy, case.want) and same(of_torch, case.want)
+        return (
+            type(of_numpy) is np.ndarray
+            and type(of_torch) is torch.Tensor
+            and same(of_numpy, case.want)
+            and same(of_torch, case.want)
+        )
 
     return attempt(call, refusal(case))
 
@@ -481,10 +503,15 @@ FEATURES = {
 }
 
 
+def failures(module, check, dtype):
+    texts = [(case, check(module, case)) for case in cases(dtype)]
+    return [f"{case.library.__name__}, {case.layout}: {text}" for case, text in texts if text is not None]
+
+
 @pytest.fixture(scope="module")
 def cached(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("GODLPACK_CACHE", "/tmp/views/cache")
+        patch.setenv("GODLPACK_CACHE", str(tmp_path_factory.mktemp("cache")))
         yield
 
 
@@ -496,9 +523,137 @@ def ops(cached):
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("feature", FEATURES)
 def test_every_layout(ops, feature, dtype):
-    wrong = [
-        f"{case.library.__name__}, {case.layout}: {text}"
-        for case in cases(dtype)
-        if (text := FEATURES[feature](ops, case)) is not None
-    ]
+    wrong = failures(ops, FEATURES[feature], dtype)
+    assert not wrong, f"{len(wrong)} cases:\n" + "\n".join(wrong)
+
+
+def test_outs_of_one_array(ops):
+    x, memory = numbered((3, 4), "float64"), np.zeros((3, 9))
+    for halves in (
+        (memory[:, ::2][:, :4], memory[:, 1::2]),
+        (memory[:, :4], memory[:, 4:8]),
+        (memory[:, 7:3:-1], memory[:, :4]),
+    ):
+        memory[...] = 0
+        got = ops.twice(x, out=halves)
+        assert got[0] is halves[0] and same(halves[0], x) and same(halves[1], x)
+    for shared in (
+        (memory[:, :4], memory[:, 3:7]),
+        (memory[:, :4], memory[:, 3::-1]),
+        (memory[:, ::2][:, :4], memory[:, 2:6]),
+    ):
+        memory[...] = 0
+        with pytest.raises(ValueError, match=r"twice\(\): argument 'out': .*tensors 0 and 1 that share"):
+            ops.twice(x, out=shared)
+        assert not memory.any()
+
+
+def test_outs_of_a_returned_argument(ops):
+    """Where an argument is the result, and a part of it is overwritten by the result before, it is gone."""
+    x, z = numbered((5,), "float64"), np.zeros(5)
+    assert ops.echo_twice(x, out=(z, x))[1] is x
+    assert same(z, x)
+    assert same(ops.echo_twice(x, out=(z, x[::-1]))[1], z[:])
+    x = numbered((5,), "float64")
+    with pytest.raises(
+        ValueError, match=r"echo_twice\(\): argument 'out': want memory that the arguments do not share"
+    ):
+        ops.echo_twice(x, out=(x[::-1], z))
+
+
+# ---- what the documents and the tool show
+
+
+def blocks(file, language):
+    return re.findall(rf"```{language}\n(.*?)```", (ROOT / file).read_text(), re.DOTALL)
+
+
+@pytest.fixture(scope="module")
+def shown(cached, tmp_path_factory):
+    """The functions of the README, of the guide and of a new project, in one library."""
+    folder = tmp_path_factory.mktemp("shown")
+    guide = next(block for block in blocks("docs/guide.md", "python") if "load_inline" in block)
+    files = {
+        "readme": 'package shown\n\nimport "godlpack/tensor"\n\n' + blocks("README.md", "go")[0],
+        "norm": next(block for block in blocks("docs/guide.md", "go") if "norm.go" in block),
+        "notebook": re.search(r'"""\n(.*?)"""', guide, re.DOTALL)[1].replace("func Scale", "func ScaleInNotebook"),
+        "ops": (ROOT / "cmd/godlpack/scaffold/project/ops.go.tmpl").read_text().replace("{{.Name}}", "shown"),
+    }
+    for name, text in files.items():
+        folder.joinpath(f"{name}.go").write_text(re.sub(r"^package \w+", "package shown", text, flags=re.MULTILINE))
+    folder.joinpath("go.mod").write_text("module shown\n\ngo 1.25\n")
+    return gd.load(folder)
+
+
+def scales(function, dtypes):
+    def check(shown, case):
+        expected = refusal(case, written=True)
+        if case.native and case.dtype not in dtypes:
+            expected = (TypeError, f"got {case.dtype}") if case.writable else (BufferError, "read-only")
+
+        def call():
+            getattr(shown, function)(case.x, 3)
+            return same(case.x, case.want * 3)
+
+        return attempt(call, expected) or (
+            None if expected is None or same(case.array, case.want) else "elements changed"
+        )
+
+    return check
+
+
+def normalize(shown, case):
+    expected = refusal(case, order="C")
+    if case.native and (case.dtype not in ("float32", "float64") or case.want.ndim != 2):
+        expected = TypeError, "want float32|float64"
+
+    def call():
+        got, length = shown.normalize(case.x), np.linalg.norm(case.want, axis=-1, keepdims=True)
+        return got.dtype == case.x.dtype and np.allclose(got, case.want / np.maximum(length, 1e-12))
+
+    return attempt(call, expected)
+
+
+def saxpy(shown, case):
+    y = np.ones(case.want.shape, case.dtype)
+    expected = refusal(case, order="C")
+    if case.native and (case.dtype != "float32" or case.want.ndim != 1):
+        expected = TypeError, "want float32"
+
+    def call():
+        shown.saxpy(2, case.x, y)
+        if case.compact and case.aligned and case.writable and case.apart:
+            shown.saxpy(1, y, case.x)
+            return same(y, 1 + 2 * case.want) and same(case.x, 1 + 3 * case.want)
+        return same(y, 1 + 2 * case.want)
+
+    return attempt(call, expected)
+
+
+def softmax(shown, case):
+    expected = refusal(case, order="C")
+    if case.native and case.dtype not in ("float32", "float64"):
+        expected = TypeError, "want float32|float64"
+
+    def call():
+        got, terms = shown.softmax(case.x), np.exp(case.want - case.want.max(initial=0))
+        total = terms.sum(-1, keepdims=True) if terms.ndim else terms
+        return got.dtype == case.x.dtype and got.shape == case.want.shape and np.allclose(got, terms / total)
+
+    return attempt(call, expected)
+
+
+SHOWN = {
+    "README's Scale": scales("scale", ("float32", "float64")),
+    "guide's Scale": scales("scale_in_notebook", ("float64",)),
+    "guide's Normalize": normalize,
+    "a new project's Saxpy": saxpy,
+    "a new project's Softmax": softmax,
+}
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int32", "float16", "float32", "float64", "complex64"])
+@pytest.mark.parametrize("function", SHOWN)
+def test_what_is_shown(shown, function, dtype):
+    wrong = failures(shown, SHOWN[function], dtype)
     assert not wrong, f"{len(wrong)} cases:\n" + "\n".join(wrong)

@@ -74,6 +74,28 @@ def test_files_in_memory(files):
     )
 
 
+@pytest.mark.parametrize("like", [np.asarray, torch.from_numpy], ids=["numpy", "torch"])
+def test_files_with_gaps(like):
+    """What is decoded are the bytes one behind the other: of others the error says how to get them so."""
+    file = np.frombuffer(encoded(picture(20, 20), "png"), np.uint8)
+    want = by_pillow(file.tobytes(), 20, 20)
+    frame = np.stack([file, file], 1).copy()
+    with pytest.raises(BufferError, match=r"np\.ascontiguousarray\(x\) or x\.contiguous\(\)"):
+        imagebatch.decode_bytes([like(frame[:, 0])], 20, 20)
+    if like is np.asarray:
+        with pytest.raises(BufferError, match=r"np\.ascontiguousarray"):
+            imagebatch.decode_bytes([frame[::-1, 0]], 20, 20)
+    with pytest.raises(TypeError, match=r"want uint8\[\*\]"):
+        imagebatch.decode_bytes([like(frame)], 20, 20)
+    with pytest.raises(ValueError, match="neither JPEG nor PNG"):
+        imagebatch.decode_bytes([like(frame[:0, 0])], 20, 20)
+    whole = like(np.ascontiguousarray(frame[:, 0]))
+    np.testing.assert_array_equal(imagebatch.decode_bytes([whole], 20, 20, like=np.ndarray)[0], want)
+    out = np.zeros((1, 3, 20, 40), np.uint8)[..., ::-2]
+    assert imagebatch.decode_bytes([whole], 20, 20, out=out) is out
+    np.testing.assert_array_equal(out[0], want)
+
+
 def test_the_caller_says_where_it_goes():
     file = encoded(picture(20, 20), "png")
     assert isinstance(imagebatch.decode_bytes([file], 4, 4), godlpack.Tensor)
