@@ -241,6 +241,51 @@ func TestConvert(t *testing.T) {
 	}, &packedPair)
 }
 
+// oddly returns the elements of data, a byte off from where they may lie.
+func oddly[T tensor.Element](data []T, shape ...int64) *dlpack.Tensor {
+	t := record(data, shape...)
+	size := len(data) * int(unsafe.Sizeof(data[0]))
+	memory := make([]byte, size+1)
+	copy(memory[1:], unsafe.Slice((*byte)(t.Data), size))
+	t.Data, t.ByteOffset = unsafe.Pointer(&memory[0]), 1
+	return t
+}
+
+// What is only read is copied if it is not aligned, wherever it stands, and as it was declared.
+func TestMisaligned(t *testing.T) {
+	columns := tensorOf("b", float32s)
+	columns.Order, columns.Convert = kernel.ColumnMajor, true
+	anywhere := tensorOf("c", []dlpack.DType{dlpack.Complex128})
+	anywhere.Device = "any"
+	several := tensorOf("e", []dlpack.DType{dlpack.Float16, dlpack.Int64})
+	several.Var = "T"
+	untyped := kernel.Param{Name: "f", Kind: kernel.KindTensor, Untyped: true}
+	written := tensorOf("g", float32s)
+	written.Mutable, written.MayOverlap = true, true
+	odd := oddly([]float32{1, 2, 3, 4, 5, 6}, 2, 3)
+	raw := oddly([]float32{1}, 1)
+	run(t, []kernel.Param{
+		tensorOf("a", float32s, "n", "m"), columns, anywhere,
+		{Name: "d", Kind: kernel.KindList, Elem: &kernel.Param{Kind: kernel.KindTensor, DTypes: float32s}}, several, untyped, written,
+	},
+		func(c *kernel.Call) {
+			a := kernel.Of[float32](c, 0)
+			equal(t, "elements", a.Slice(), []float32{1, 2, 3, 4, 5, 6})
+			equal(t, "alignment", uintptr(a.Pointer())%4, uintptr(0))
+			b := kernel.Of[float32](c, 1)
+			equal(t, "columns", []any{b.Stride(0), b.At(1, 2)}, []any{int64(1), float32(6)})
+			host, err := kernel.DeviceOf[complex128](c, 2).Host()
+			equal(t, "anywhere", []any{host.At(0), err}, []any{complex(1, 2), nil})
+			list := kernel.OfList[float32](c, 3)
+			equal(t, "list", []any{list[0].At(1), list[1].At(1, 0)}, []any{float32(9), float32(4)})
+			equal(t, "variable", []any{c.TypeOf(4), kernel.Of[int64](c, 4).At(1)}, []any{dlpack.Int64, int64(-2)})
+			record, _ := c.Tensor(5)
+			equal(t, "untyped", record.Start(), raw.Start())
+			equal(t, "to write", kernel.Mut[float32](c, 6).At(0), float32(9))
+		},
+		odd, odd, oddly([]complex128{complex(1, 2)}, 1), []any{record([]float32{8, 9}, 2), odd}, oddly([]int64{1, -2}, 2), raw, record([]float32{9}, 1))
+}
+
 // A handle has no value that could be converted.
 func TestConvertRefuses(t *testing.T) {
 	p := tensorOf("x", float32s)

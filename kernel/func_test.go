@@ -185,6 +185,17 @@ func TestSignature(t *testing.T) {
 	equal(t, "stub", plain.Stub(), "def f() -> int:\n    \"\"\"f()\n\n    Returns:\n        int\"\"\"\n")
 }
 
+// Like= and out= are arguments, too.
+func TestDocstringWithoutParams(t *testing.T) {
+	f := prepare(t, kernel.Func{Results: []kernel.Param{tensorOf("", float32s, "n")}, Do: nothing})
+	if !strings.HasPrefix(f.Docstring(), "f(*, like=None, out=None)\n\nArgs:\n    like: ") {
+		t.Errorf("got %s", f.Docstring())
+	}
+	if got := prepare(t, kernel.Func{Do: nothing}).Docstring(); got != "f()" {
+		t.Errorf("got %s", got)
+	}
+}
+
 func TestDocstring(t *testing.T) {
 	f := full()
 	equal(t, "docstring", f.Docstring(), `full(x, y, z, a=3, b=None, c=None, d=(1.0,), e="float32", *, like=None, out=None)

@@ -97,7 +97,8 @@ func reachable(tensors ...*dlpack.Tensor) error {
 }
 
 func unreachable(d dlpack.Device) error {
-	return dlpack.Errorf(dlpack.KindBuffer, "want memory that the host can reach, got a tensor on %v", d)
+	return dlpack.Errorf(dlpack.KindBuffer, "want memory that the host can reach, got a tensor on %v; %s",
+		d, dlpack.DeviceRemedy("x", dlpack.CPU, false))
 }
 
 // formats has the small float formats by their type code.

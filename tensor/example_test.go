@@ -128,5 +128,5 @@ func ExampleDeviceView() {
 	data := []int32{1, 2, 3, 4}
 	_, err := tensor.DeviceView[int32](record(unsafe.Pointer(&data[0]), dlpack.Int32, []int64{2, 2}), tensor.On(dlpack.CUDA))
 	fmt.Println(err)
-	// Output: BufferError: want a tensor on cuda, got one on cpu
+	// Output: BufferError: want a tensor on cuda, got one on cpu; use x.to("cuda")
 }

@@ -86,12 +86,12 @@ func (r request) writable() error {
 func (r request) check(t *dlpack.Tensor) error {
 	switch {
 	case r.device != 0 && r.device != t.Device.Type:
-		return dlpack.Errorf(dlpack.KindBuffer, "want a tensor on %v, got one on %v", r.device, t.Device)
+		return dlpack.Errorf(dlpack.KindBuffer, "want a tensor on %v, got one on %v; %s", r.device, t.Device, dlpack.DeviceRemedy("x", r.device, false))
 	case r.ndim >= 0 && r.ndim != int(t.NDim):
 		return dlpack.Errorf(dlpack.KindValue, "want %d axes, got shape %v", r.ndim, slices.Clone(t.Dims()))
 	case !r.layout.matches(t.Dims(), t.Steps()):
-		return dlpack.Errorf(dlpack.KindBuffer, "want %v strides, got %v for shape %v",
-			r.layout, slices.Clone(t.Steps()), slices.Clone(t.Dims()))
+		return dlpack.Errorf(dlpack.KindBuffer, "want %v strides, got %v for shape %v; %s",
+			r.layout, slices.Clone(t.Steps()), slices.Clone(t.Dims()), r.layout.remedy(int(t.NDim)))
 	}
 	return nil
 }
@@ -106,6 +106,14 @@ func (l layout) matches(shape, strides []int64) bool {
 		return ascends(shape, strides)
 	}
 	return true
+}
+
+// remedy says how to get what matches: what is row-major is ascending, too.
+func (l layout) remedy(ndim int) string {
+	if l == columnMajor {
+		return dlpack.OrderRemedy("x", 'F', ndim, false)
+	}
+	return dlpack.OrderRemedy("x", 'C', ndim, false)
 }
 
 func ascends(shape, strides []int64) bool {

@@ -103,7 +103,8 @@ func viewOf[T Element](t *dlpack.Tensor, r request) (span[T], error) {
 		v.start = nil
 	}
 	if align := unsafe.Alignof(*(*T)(nil)); uintptr(v.start)%align != 0 {
-		return span[T]{}, dlpack.Errorf(dlpack.KindBuffer, "want %v aligned to %d bytes, got address %#x", t.DType, align, uintptr(v.start))
+		return span[T]{}, dlpack.Errorf(dlpack.KindBuffer, "want %v aligned to %d bytes, got address %#x; %s",
+			t.DType, align, uintptr(v.start), dlpack.AlignmentRemedy("x", false))
 	}
 	return v, nil
 }

@@ -7,6 +7,7 @@ import (
 	"go/types"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -87,16 +88,18 @@ func compileErrors(p *packages.Package, folder string) error {
 	return errors.Join(all...)
 }
 
-// withoutTypeSet says of a type that no element has what to use, where the compiler lists all that there are.
+// noElement is what the compiler says of a type that tensors cannot have, behind which it lists all that they can have.
+var noElement = regexp.MustCompile(`(\S+) does not satisfy tensor\.Element .*`)
+
+// withoutTypeSet says of such a type what to use instead.
 func withoutTypeSet(text string) string {
-	given, _, ok := strings.Cut(text, " does not satisfy tensor.Element (")
-	switch {
-	case !ok:
-		return text
-	case given == "bool":
-		return "bool is no type of a tensor's elements: use tensor.Bool8"
-	}
-	return given + " is no type of a tensor's elements: use one that tensor.Element lists"
+	return noElement.ReplaceAllStringFunc(text, func(line string) string {
+		given, _, _ := strings.Cut(line, " ")
+		if given == "bool" {
+			return "bool is no type of a tensor's elements: use tensor.Bool8"
+		}
+		return given + " is no type of a tensor's elements: use one that tensor.Element lists"
+	})
 }
 
 // compilerLines are the lines of what the compiler wrote of packages, each under its "# path"; nil if this is not that.

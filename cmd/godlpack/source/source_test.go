@@ -73,6 +73,19 @@ func TestCompileErrors(t *testing.T) {
 	}
 }
 
+// The compiler would list all types that there are.
+func TestElementsThatAreNone(t *testing.T) {
+	for given, want := range map[string]string{
+		"bool":   "ops.go:6:20: bool is no type of a tensor's elements: use tensor.Bool8",
+		"string": "ops.go:6:20: string is no type of a tensor's elements: use one that tensor.Element lists",
+	} {
+		_, err := load(t, write(t, "package ops\n\nimport \"godlpack/tensor\"\n\n//godlpack:export\nfunc F(x tensor.Of["+given+"]) {}\n"))
+		if err == nil || !strings.HasSuffix(err.Error(), want) {
+			t.Errorf("%s: want %s, got %v", given, want, err)
+		}
+	}
+}
+
 func TestSyntaxErrors(t *testing.T) {
 	_, err := load(t, write(t, "package ops\n\nfunc F( {\n"))
 	if err == nil || !strings.Contains(err.Error(), "ops.go:3:") {
