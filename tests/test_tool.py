@@ -358,11 +358,11 @@ def test_none_and_defaults_cross(forms):
 
 def test_views_cross(forms, np):
     x, y, z = (np.full(3, i, dtype=np.float32) for i in range(3))
-    some, mut, at, maybe = forms.views([x], y, z)
-    assert [a.tolist() for a in (*some, mut, at)] == [[0] * 3, [1] * 3, [2] * 3]
+    some, muts, mut, at, maybe = forms.views([x], y, z)
+    assert [a.tolist() for a in (*some, *muts, mut, at)] == [[0] * 3, [1] * 3, [1] * 3, [2] * 3]
     assert maybe is None
-    assert mut is y
-    assert forms.views([], y, z, maybe=x)[3] is x
+    assert mut is muts[0] is y
+    assert forms.views([], y, z, maybe=x)[4] is x
     others = [gd.zeros(1, dtype=name) for name in ("bfloat16", "int32", "float32x4")]
     with pytest.raises(BufferError, match=r"argument 'c': want int32\[\.\.\.\] on cuda, got int32\[1\] on cpu"):
         forms.tensors(np.zeros((1, 3, 1), np.float32), *others, None, [], [])
