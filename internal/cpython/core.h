@@ -186,8 +186,8 @@ typedef struct gd_lock {
   void *where;                  /* NULL: no lock */
 } gd_lock;
 typedef struct {
-  DLManagedTensorVersioned *managed; /* by a table */
-  PyObject *owner, *base;            /* of NumPy: the array that has the memory, and what it has it from */
+  DLManagedTensorVersioned *managed; /* by a table that is not torch's */
+  PyObject *owner, *base;            /* of torch: the storage; of NumPy: the array that has the memory, and what it has it from */
   void *data;                        /* its memory, if it is its own */
   gd_lock lock;
 } gd_pin;

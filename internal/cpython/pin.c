@@ -100,9 +100,18 @@ static bool find_flag(const call *c) {
   return done != NULL;
 }
 
-/* Holds what a table lends: its owner's storage lives on, whatever becomes of the tensor. */
+/* Holds the storage of a tensor of torch. Its table would share the tensor, which may be given another storage. */
+static bool hold_storage(record *r) {
+  static GD_OWN PyObject *name;
+  if (name == NULL && (name = PyUnicode_InternFromString("untyped_storage")) == NULL) return false;
+  r->pin.owner = PyObject_CallMethodObjArgs(r->object, name, NULL);
+  return r->pin.owner != NULL;
+}
+
+/* Holds what a table lends: it lives on, whatever becomes of its owner. */
 static bool hold_lent(record *r) {
   DLManagedTensorVersioned *m = NULL;
+  if (r->torch) return hold_storage(r);
   if (gd_table_take(r->api, r->object, &m) != 0 || m == NULL) {
     if (PyErr_Occurred() == NULL) PyErr_SetString(PyExc_BufferError, "a tensor's exchange table lends its memory, but does not share it");
     return false;
@@ -117,6 +126,7 @@ static bool hold_lent(record *r) {
 static void unpin(record *r) {
   if (r->api == NULL) return gd_numpy_unpin(&r->pin);
   gd_torch_unlock(&r->pin.lock);
+  if (r->pin.owner != NULL) Py_DecRef(r->pin.owner);
   gd_managed_drop(r->pin.managed, NULL);
 }
 

@@ -1,0 +1,213 @@
+"""Greenlets that switch within callbacks and within __dlpack__, by themselves, under gevent and under eventlet."""
+
+import random
+
+import pytest
+
+import godlpack as gd
+from godlpack import _tool
+
+np = pytest.importorskip("numpy")
+greenlet = pytest.importorskip("greenlet")
+
+pytestmark = pytest.mark.skipif(not _tool.find_go(), reason="needs Go")
+
+SOURCE = """
+package turns
+
+import (
+	"sync"
+
+	"godlpack/kernel"
+	"godlpack/tensor"
+)
+
+// Total calls f(0) to f(n-1), and asks for the time meanwhile in other goroutines too.
+//
+//godlpack:export
+func Total(ctx *kernel.Ctx, x tensor.Of[float64], f kernel.Callable, n int) (float64, error) {
+	total := 0.0
+	var others sync.WaitGroup
+	stop := make(chan bool)
+	for range 3 {
+		others.Go(func() {
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+					_ = ctx.Err()
+				}
+			}
+		})
+	}
+	defer others.Wait()
+	defer close(stop)
+	for i := range n {
+		y, err := f.Call(i)
+		if err != nil {
+			return 0, err
+		}
+		total += float64(y.(int64))
+	}
+	for _, v := range x.All() {
+		total += v
+	}
+	return total, ctx.Err()
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def go(tmp_path_factory):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("GODLPACK_CACHE", str(tmp_path_factory.mktemp("cache")))
+        yield gd.load_inline(SOURCE)
+
+
+def test_in_any_order(go):
+    """Ten greenlets in turn, whose calls end in another order than they began."""
+    x, ready, ended = np.ones(3), [], []
+
+    def step(i):
+        ready.append(greenlet.getcurrent())
+        hub.switch()
+        return i
+
+    def run(n):
+        ended.append((n, go.total(x, step, n)))
+
+    hub = greenlet.getcurrent()
+    for n in random.sample(range(1, 11), 10):
+        greenlet.greenlet(run).switch(n)
+    while ready:
+        ready.pop(random.randrange(len(ready))).switch()
+    assert sorted(ended) == [(n, n * (n - 1) / 2 + 3) for n in range(1, 11)]
+
+
+def test_nested(go):
+    """A callback that calls again, in a greenlet that another one has overtaken."""
+    x, hub = np.ones(1), greenlet.getcurrent()
+
+    def inner(i):
+        hub.switch()
+        return 1
+
+    def outer(i):
+        hub.switch()
+        return int(go.total(x, inner, 2))
+
+    found = []
+    workers = [greenlet.greenlet(lambda: found.append(go.total(x, outer, 3))) for _ in range(4)]
+    while any(not worker.dead for worker in workers):
+        for worker in random.sample(workers, len(workers)):
+            if not worker.dead:
+                worker.switch()
+    assert found == [10.0] * 4
+
+
+def test_exceptions(go):
+    hub = greenlet.getcurrent()
+
+    def fail(i):
+        hub.switch()
+        raise KeyError(i)
+
+    def run():
+        with pytest.raises(KeyError):
+            go.total(np.ones(1), fail, 2)
+        return "raised"
+
+    workers = [greenlet.greenlet(run) for _ in range(3)]
+    for worker in workers:
+        worker.switch()
+    assert [worker.switch() for worker in reversed(workers)] == ["raised"] * 3
+
+
+def test_killed(go):
+    """A greenlet that is killed in a callback leaves the call with GreenletExit."""
+    hub = greenlet.getcurrent()
+    workers = [greenlet.greenlet(lambda: go.total(np.ones(1), lambda i: hub.switch() or i, 2)) for _ in range(3)]
+    for worker in workers:
+        worker.switch()
+    for worker in (workers[1], workers[0], workers[2]):
+        assert isinstance(worker.throw(), greenlet.GreenletExit)
+    assert go.total(np.ones(1), lambda i: i, 2) == 2
+
+
+class Slow:
+    """Switches in __dlpack__."""
+
+    def __init__(self, switch):
+        self.switch, self.x = switch, np.arange(3.0)
+
+    def __dlpack__(self, **keywords):
+        self.switch()
+        return self.x.__dlpack__(**keywords)
+
+    def __dlpack_device__(self):
+        return (1, 0)
+
+
+def test_switch_in_a_method():
+    """Go's own code for the extension waits for __dlpack__: other greenlets are refused meanwhile, with a word, or work."""
+    hub, found = greenlet.getcurrent(), []
+
+    class Own(Slow):  # a type that nobody has seen
+        pass
+
+    def first():
+        found.append(gd.from_dlpack(Own(hub.switch)).tolist())
+
+    def second():
+        try:
+            found.append(gd.zeros(2).tolist())
+        except RuntimeError as error:
+            found.append(str(error))
+
+    one = greenlet.greenlet(first)
+    one.switch()
+    greenlet.greenlet(second).switch()
+    one.switch()
+    greenlet.greenlet(second).switch()
+    assert "Do not switch greenlets" in found[0]
+    assert found[1:] == [[0.0, 1.0, 2.0], [0.0, 0.0]]
+
+
+WORKER = """
+import random, threading
+import numpy as np, godlpack as gd
+import {library}
+{patch}
+turns = gd.load_module({path!r})
+
+def work(k):
+    x = np.full(4, float(k))
+    def pause(i):
+        {library}.sleep(random.random() / 500)
+        return i
+    return turns.total(x, pause, 10) == 45 + 4 * k
+
+jobs = [{spawn}(work, k) for k in range(100)]
+assert all(job.{get}() for job in jobs)
+print("all right", threading.active_count())
+"""
+
+
+@pytest.mark.parametrize(
+    ("library", "patch", "spawn", "get"),
+    [
+        ("gevent", "from gevent import monkey; monkey.patch_all()", "gevent.spawn", "get"),
+        ("gevent", "", "gevent.spawn", "get"),
+        ("eventlet", "eventlet.monkey_patch()", "eventlet.spawn", "wait"),
+    ],
+    ids=["gevent, patched", "gevent", "eventlet"],
+)
+def test_workers(go, python, library, patch, spawn, get):
+    pytest.importorskip(library)
+    from godlpack._library import declarations
+
+    path = next(iter(f for f in declarations if f is go.total)).__reduce__
+    del path
+    script = WORKER.format(library=library, patch=patch, spawn=spawn, get=get, path=go.__file__)
+    assert python(script, flags=()).startswith("all right")

@@ -1,0 +1,248 @@
+"""Ctrl-C, pressed twice: whoever waits for a Go function that does not stop gets the prompt back."""
+
+import pytest
+
+import godlpack as gd
+from godlpack import _tool
+
+pytestmark = pytest.mark.skipif(not _tool.find_go(), reason="needs Go")
+
+SOURCE = """
+package endless
+
+import (
+	"sync"
+	"time"
+
+	"godlpack/kernel"
+	"godlpack/tensor"
+)
+
+var counted, sink int
+
+//godlpack:export
+func Spin() {
+	for {
+		sink++
+	}
+}
+
+//godlpack:export
+//godlpack:gil hold
+func SpinHeld() {
+	for {
+		sink++
+	}
+}
+
+//godlpack:export
+func Block() { select {} }
+
+//godlpack:export
+func Deadlock() {
+	var m sync.Mutex
+	m.Lock()
+	m.Lock()
+}
+
+//godlpack:export
+func Sleep() { time.Sleep(time.Hour) }
+
+//godlpack:export
+func Collect() {
+	for {
+		garbage = make([]byte, 1<<16)
+	}
+}
+
+var garbage []byte
+
+//godlpack:export
+func Fill(x tensor.Mut[float64]) {
+	for {
+		for p := range x.Pointers() {
+			*p++
+		}
+	}
+}
+
+//godlpack:export
+func Workers(ctx *kernel.Ctx) {
+	kernel.Parallel(ctx, 8, func(lo, hi int) {
+		for {
+			sink++
+		}
+	})
+}
+
+//godlpack:export
+func Call(f kernel.Callable) error {
+	_, err := f.Call()
+	return err
+}
+
+//godlpack:export
+func Patient(ctx *kernel.Ctx) error {
+	for ctx.Err() == nil {
+		time.Sleep(time.Millisecond)
+	}
+	time.Sleep(300 * time.Millisecond) // it tidies up
+	return ctx.Err()
+}
+
+//godlpack:export
+func Count() int {
+	counted++
+	return counted
+}
+"""
+
+START = """
+import os, signal, sys, threading, time
+import numpy as np, godlpack as gd
+signal.signal(signal.SIGINT, signal.default_int_handler)
+endless = gd.load_module({path!r})
+assert [endless.count(), endless.count()] == [1, 2]
+
+def press(*pauses):
+    def send():
+        for pause in pauses:
+            time.sleep(pause)
+            os.kill(os.getpid(), signal.SIGINT)
+    threading.Thread(target=send, daemon=True).start()
+
+def interrupted(call, *pauses):
+    press(*pauses)
+    try:
+        call()
+    except KeyboardInterrupt as error:
+        return str(error)
+    return "returned"
+"""
+
+
+@pytest.fixture(scope="module")
+def start(tmp_path_factory):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("GODLPACK_CACHE", str(tmp_path_factory.mktemp("cache")))
+        yield START.format(path=gd.load_inline(SOURCE).__file__)
+
+
+@pytest.mark.parametrize("call", ["spin", "spin_held", "block", "deadlock", "sleep", "collect", "workers"])
+def test_second_ctrl_c(python, start, call):
+    """The call is left, and the library starts anew: without its state, and as usable as before."""
+    script = f"""
+text = interrupted(endless.{call}, 0.3, 0.3)
+assert "{call}() did not stop and was left" in text, text
+assert [endless.count(), endless.count()] == [1, 2]
+text = interrupted(endless.{call}, 0.3, 0.3)
+assert "was left" in text, text
+print(endless.count())
+"""
+    if call == "spin_held":  # no thread of Python's can send a signal then
+        script = script.replace("press(*pauses)", "").replace("interrupted(", "by_timer(")
+        script = (
+            "signal.signal(signal.SIGALRM, signal.SIG_DFL)\n"
+            "import subprocess\n"
+            "def by_timer(call, *pauses):\n"
+            "    subprocess.Popen(['sh', '-c', f'for p in 1 1; do sleep $p; kill -INT {os.getpid()}; done'])\n"
+            "    return interrupted(call)\n"
+        ) + script
+    assert python(start + script) == "1\n"
+
+
+def test_arguments_are_held(python, start):
+    """What the function works on stays in memory: a goroutine may still be at it."""
+    script = """
+import gc, weakref
+x = np.zeros(1000)
+kept, references = weakref.ref(x), sys.getrefcount(x)
+assert "was left" in interrupted(lambda: endless.fill(x), 0.3, 0.3)
+assert sys.getrefcount(x) > references
+del x
+gc.collect()
+assert kept() is not None
+print("held")
+"""
+    assert python(start + script) == "held\n"
+
+
+def test_nested_calls_are_left_together(python, start):
+    script = """
+assert "was left" in interrupted(lambda: endless.call(lambda: endless.call(endless.spin)), 0.3, 0.3)
+print(endless.count())
+"""
+    assert python(start + script) == "1\n"
+
+
+def test_callback_is_interrupted_as_python_is(python, start):
+    """One Ctrl-C in Python's code ends it, and nothing is left behind."""
+    script = """
+def wait():
+    while True:
+        time.sleep(0.01)
+assert interrupted(lambda: endless.call(wait), 0.3) == ""
+print(endless.count())
+"""
+    assert python(start + script) == "3\n"
+
+
+def test_function_that_stops_is_not_left(python, start):
+    """It knows of the first Ctrl-C, and has a second to tidy up."""
+    script = """
+assert interrupted(endless.patient, 0.3, 0.1, 0.1) == ""
+time.sleep(0.5)
+print(endless.count())
+"""
+    assert python(start + script) == "3\n"
+
+
+def test_handler_that_is_set_later(python, start):
+    """A handler that Python sets after the library was opened stands before ours, until the call has lasted a while."""
+    script = """
+signal.signal(signal.SIGINT, lambda *_: (_ for _ in ()).throw(KeyboardInterrupt("mine")))
+text = interrupted(endless.spin, 0.5, 0.5)
+assert text == "mine" or "was left" in text, text
+print(endless.count())
+"""
+    assert python(start + script) == "1\n"
+
+
+def test_hint(start, tmp_path):
+    """After the first Ctrl-C a line on stderr says what the second one does."""
+    import subprocess
+    import sys
+
+    script = start + "print(interrupted(endless.block, 0.3, 1.7))"
+    done = subprocess.run([sys.executable, "-P", "-c", script], capture_output=True, text=True, timeout=60)
+    assert "press Ctrl-C again to leave the call" in done.stderr
+    assert "was left" in done.stdout
+
+
+def test_in_a_forked_child(python, start):
+    script = """
+child = os.fork()
+if not child:
+    assert "was left" in interrupted(endless.spin, 0.5, 0.5)
+    assert endless.count() == 1
+    os._exit(0)
+assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+print(endless.count())
+"""
+    assert python(start + script) == "3\n"
+
+
+def test_other_threads_do_not_mind(python, start):
+    """A call of another thread goes on in the runtime that was given up, or in the new one."""
+    script = """
+found = []
+threads = [threading.Thread(target=lambda: [found.append(endless.count()) for _ in range(100)]) for _ in range(4)]
+assert "was left" in interrupted(endless.spin, 0.3, 0.3)
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+assert len(found) == 400
+print("done")
+"""
+    assert python(start + script) == "done\n"

@@ -1,0 +1,368 @@
+"""Arguments that are changed while a Go function works on them: it sees what it was given, and nothing is freed under it.
+
+Each kind of object, in each way that it can be changed, from each place that runs Python code during a call, and from threads.
+"""
+
+import array
+import ctypes
+import gc
+import threading
+
+import pytest
+
+import godlpack as gd
+from godlpack import _tool
+
+np = pytest.importorskip("numpy")
+torch = pytest.importorskip("torch")
+
+pytestmark = pytest.mark.skipif(not _tool.find_go(), reason="needs Go")
+
+SOURCE = """
+package changing
+
+import (
+	"godlpack/kernel"
+	"godlpack/tensor"
+)
+
+func sum(x tensor.Of[float32]) (s float64) {
+	for _, v := range x.All() {
+		s += float64(v)
+	}
+	return s
+}
+
+//godlpack:export
+func Call(x tensor.Of[float32], f kernel.Callable) (float64, error) {
+	_, err := f.Call()
+	return sum(x), err
+}
+
+//godlpack:export
+func CallList(x []tensor.Of[float32], f kernel.Callable) (float64, error) {
+	_, err := f.Call()
+	return sum(x[0]), err
+}
+
+//godlpack:export
+func CallHeld(f kernel.Callable, g kernel.Callable) (float64, error) {
+	y, err := f.Call()
+	if err != nil {
+		return 0, err
+	}
+	if _, err := g.Call(); err != nil {
+		return 0, err
+	}
+	return kernel_sum(y)
+}
+
+//godlpack:export
+func CallWriting(x tensor.Mut[float32], f kernel.Callable) (int, error) {
+	_, err := f.Call()
+	for p := range x.Pointers() {
+		*p = 7
+	}
+	return x.Len(), err
+}
+
+//godlpack:export
+func Then(x, y tensor.Of[float32]) float64 { return sum(x) }
+
+//godlpack:export
+func ThenWriting(x tensor.Mut[float32], y tensor.Of[float32]) int {
+	for p := range x.Pointers() {
+		*p = 7
+	}
+	return x.Len()
+}
+
+//godlpack:export
+func ThenInt(x tensor.Of[float32], n int) float64 { return sum(x) }
+
+//godlpack:export
+func ThenFloat(x tensor.Of[float32], n float64) float64 { return sum(x) }
+
+//godlpack:export
+func ThenInts(x tensor.Of[float32], n []int) float64 { return sum(x) }
+
+//godlpack:export
+func Long(x tensor.Of[float32], rounds int) bool {
+	first := sum(x)
+	for range rounds {
+		if sum(x) != first {
+			return false
+		}
+	}
+	return true
+}
+""".replace("kernel_sum(y)", "measure(y)") + """
+func measure(y any) (float64, error) {
+	t, ok := y.(interface{ Dims() []int64 })
+	if !ok {
+		return 0, kernel.Errorf(kernel.TypeError, "want a tensor")
+	}
+	x, err := tensor.View[float32](t.(*dlpack.Tensor))
+	return sum(x), err
+}
+"""
+SOURCE = SOURCE.replace('import (\n\t"godlpack/kernel"', 'import (\n\t"godlpack/dlpack"\n\t"godlpack/kernel"')
+
+N = 6000
+VALUES = np.arange(N, dtype=np.float32)
+TOTAL = float(VALUES.astype(np.float64).sum())
+
+
+@pytest.fixture(scope="module")
+def go(tmp_path_factory):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("GODLPACK_CACHE", str(tmp_path_factory.mktemp("cache")))
+        yield gd.load_inline(SOURCE)
+
+
+def setting(name, value):
+    return lambda x: setattr(x, name, value(x) if callable(value) else value)
+
+
+def ctypes_array():
+    return (ctypes.c_float * N)(*VALUES)
+
+
+def byte_array():
+    return bytearray(VALUES.tobytes())
+
+
+def float_array():
+    return array.array("f", VALUES.tobytes())
+
+
+def numpy_view():
+    return np.concatenate([VALUES, VALUES])[:N]
+
+
+def torch_view():
+    return torch.from_numpy(np.concatenate([VALUES, VALUES]).copy()).clone()[:N]
+
+
+NUMPY = {
+    "dtype": setting("dtype", np.int8),
+    "shape": setting("shape", (10, 10, N // 100)),
+    "strides": lambda x: setattr(x, "strides", (0,)),
+    "read-only": lambda x: x.setflags(write=False),
+    "resize": lambda x: x.resize((N * 100,), refcheck=False),
+    "shrink": lambda x: x.resize((1,), refcheck=False),
+    "setstate": lambda x: x.__setstate__((1, (3,), np.dtype("f4"), False, b"abcdefghijkl")),
+    "byteswap": setting("dtype", ">f4"),
+}
+TORCH = {
+    "resize": lambda x: x.resize_(N * 100),
+    "resize within": lambda x: x.resize_(2, 2),
+    "data": lambda x: setattr(x, "data", torch.zeros(3)),
+    "set": lambda x: x.set_(torch.zeros(3)),
+    "storage": lambda x: x.untyped_storage().resize_(0),
+    "transpose": lambda x: x.unsqueeze_(0).t_(),
+    "as strided": lambda x: x.as_strided_((3,), (0,)),
+    "squeeze": lambda x: x.unsqueeze_(0),
+    "swap": lambda x: torch.utils.swap_tensors(x, torch.zeros(3)),
+}
+GROWING = {"resize": lambda x: x.extend(x[: len(x) // 2] * 8), "clear": lambda x: x.clear()}
+KINDS = {
+    "numpy": (lambda: VALUES.copy(), NUMPY),
+    "numpy's view": (numpy_view, NUMPY),
+    "numpy's owner": (numpy_view, {"resize": lambda x: x.base.resize((N * 100,), refcheck=False)}),
+    "numpy, reversed": (lambda: VALUES[::-1].copy()[::-1], NUMPY),
+    "torch": (lambda: torch.from_numpy(VALUES.copy()).clone(), TORCH),
+    "torch's view": (torch_view, TORCH),
+    "bytearray": (lambda: gd.asarray(np.frombuffer(byte_array(), "f4")), {"nothing": lambda x: None}),
+    "memoryview": (lambda: memoryview(byte_array()).cast("f"), {"release": lambda x: x.release()}),
+    "array.array": (float_array, {"resize": lambda x: x.extend([0.0] * N * 10), "clear": lambda x: x.__delitem__(slice(None))}),
+    "ctypes": (ctypes_array, {"items": lambda x: None}),
+    "Tensor": (lambda: gd.from_dlpack(VALUES.copy()), {"nothing": lambda x: None}),
+}
+CASES = [
+    pytest.param(make, change, id=f"{kind}-{name}") for kind, (make, changes) in KINDS.items() for name, change in changes.items()
+]
+
+
+class Change:
+    """Changes an object once, in the middle of something, and makes use of what was freed by that. What the object refuses
+    (NumPy, torch and buffers may) is as good."""
+
+    def __init__(self, change, *objects):
+        self.change, self.objects, self.done = change, objects, 0
+
+    def __call__(self):
+        self.done += 1
+        for x in self.objects:
+            try:
+                self.change(x)
+            except (ValueError, RuntimeError, BufferError, AttributeError, TypeError):
+                pass
+        self.rubbish = [np.full(n, np.float32(5)) for n in (1, 2, 100, N, 4 * N) for _ in range(10)]
+        gc.collect()
+
+
+class Producer:
+    def __init__(self, run):
+        self.run = run
+
+    def __dlpack__(self, **keywords):
+        self.run()
+        return np.ones(3, np.float32).__dlpack__(**keywords)
+
+    def __dlpack_device__(self):
+        return (1, 0)
+
+
+class Number:
+    def __init__(self, run):
+        self.run = run
+
+    def __index__(self):
+        self.run()
+        return 3
+
+
+class Real:
+    def __init__(self, run):
+        self.run = run
+
+    def __float__(self):
+        self.run()
+        return 3.0
+
+
+def warm(go, make):
+    go.call(make(), lambda: None)
+    go.call_writing(make(), lambda: None)
+
+
+@pytest.mark.parametrize(("make", "change"), CASES)
+def test_callback(go, make, change):
+    warm(go, make)
+    x = make()
+    run = Change(change, x)
+    assert go.call(x, run) == TOTAL
+    assert run.done == 1
+    x = make()
+    assert go.call_list([x, x], Change(change, x)) == TOTAL
+    x = make()
+    assert go.call_held(lambda: x, Change(change, x)) == TOTAL
+
+
+@pytest.mark.parametrize(("make", "change"), CASES)
+def test_callback_before_writing(go, make, change):
+    warm(go, make)
+    x = make()
+    assert go.call_writing(x, Change(change, x)) == N
+
+
+@pytest.mark.parametrize(("make", "change"), CASES)
+def test_other_argument(go, make, change):
+    warm(go, make)
+    for function, wrap in ((go.then, Producer), (go.then_int, Number), (go.then_float, Real)):
+        x = make()
+        run = Change(change, x)
+        assert function(x, wrap(run)) == TOTAL, wrap
+        assert run.done
+    x = make()
+    assert go.then_ints(x, [1, Number(Change(change, x))]) == TOTAL
+    x = make()
+    assert go.then_writing(x, Producer(Change(change, x))) == N
+
+
+def outcome(call):
+    """What a call returns, or the exception that it raises."""
+    try:
+        return call()
+    except (BufferError, TypeError, ValueError) as error:
+        return type(error)
+
+
+@pytest.mark.parametrize(("make", "change"), CASES)
+def test_garbage_collection(go, make, change):
+    """A list for an argument may collect garbage (up to Python 3.11), whose __del__ changes what was seen before it. Where Python
+    collects before the call, the function sees what it would see after it."""
+
+    class Doomed:
+        def __init__(self, run):
+            self.run, self.me = run, self
+
+        def __del__(self):
+            self.run()
+
+    warm(go, make)
+    numbers, before = list(range(50)), gc.get_threshold()
+    try:
+        for _ in range(5):
+            x = make()
+            gc.disable()
+            Doomed(Change(change, x))
+            gc.set_threshold(1)
+            gc.enable()
+            got = outcome(lambda x=x: go.then_ints(x, numbers))
+            gc.set_threshold(*before)
+            gc.collect()
+            assert got == TOTAL or got == outcome(lambda x=x: go.then_ints(x, numbers))
+    finally:
+        gc.set_threshold(*before)
+        gc.enable()
+
+
+@pytest.mark.parametrize(("make", "change"), CASES)
+def test_thread(go, make, change):
+    """Another thread changes what a function reads, without the GIL, for a while."""
+    warm(go, make)
+    start, stop = threading.Event(), threading.Event()
+    x = make()
+
+    def work():
+        start.wait()
+        while not stop.is_set():
+            Change(change, x)()
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    try:
+        for _ in range(5):
+            x = make()
+            start.set()
+            assert go.long(x, 200)
+    finally:
+        start.set()
+        stop.set()
+        thread.join()
+
+
+def test_nothing_stays_forbidden(go):
+    """What was forbidden during a call is allowed after it, and after one that failed."""
+
+    def fail():
+        raise LookupError
+
+    for x in (VALUES.copy(), torch.from_numpy(VALUES.copy()).clone()):
+        go.call(x, lambda: None)
+        with pytest.raises(LookupError):
+            go.call(x, fail)
+        with pytest.raises(TypeError):
+            go.then(x, "no tensor")
+        if isinstance(x, np.ndarray):
+            assert x.flags.owndata
+            x.resize((2 * N,), refcheck=False)
+        else:
+            assert x.untyped_storage().resizable()
+            x.resize_(2 * N)
+
+
+def test_several_calls_forbid_together(go):
+    x, y = VALUES.copy(), torch.from_numpy(VALUES.copy()).clone()
+
+    def inner(z):
+        go.call(z, lambda: None)
+        with pytest.raises((ValueError, RuntimeError)):
+            z.resize((N * 100,), refcheck=False) if z is x else z.resize_(N * 100)
+
+    for z in (x, y):
+        assert go.call(z, lambda z=z: inner(z)) == TOTAL
+    assert x.flags.owndata
+    assert y.untyped_storage().resizable()
