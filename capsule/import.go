@@ -55,7 +55,7 @@ func live(c cpython.Object) error {
 // Owns: nothing passes.
 // Threads: any.
 func Check(m cpython.Managed) error {
-	if v := m.Version(); v.Major > dlpack.Current.Major {
+	if v := m.Version(); m.Versioned() && !dlpack.Current.Compatible(v) {
 		return dlpack.Errorf(dlpack.KindBuffer, "want DLPack %d.x, got a tensor of DLPack %s", dlpack.Current.Major, v)
 	}
 	return m.Record().Validate()

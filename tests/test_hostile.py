@@ -104,7 +104,7 @@ def test_own_table(fields, deleter):
     assert (out.value, forged.deleted) == (None, 0)
 
 
-@pytest.mark.parametrize("version", [(2, 0), (2**32 - 1, 2**32 - 1)])
+@pytest.mark.parametrize("version", [(0, 0), (0, 99), (2, 0), (2**32 - 1, 2**32 - 1)])
 @wrong
 def test_versions_to_come(fields, version):
     """R34: refused for their version, nothing else of them is read."""
