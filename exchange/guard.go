@@ -18,9 +18,7 @@ var guards = []guard{
 // guarded reports whether objects of a type must be asked: whether they can answer.
 func guarded(typ cpython.Object) bool {
 	for _, g := range guards {
-		a := typ.Find(g.attribute)
-		a.Release()
-		if !a.Exists() {
+		if !typ.Has(g.attribute) {
 			return false
 		}
 	}

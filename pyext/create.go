@@ -107,8 +107,7 @@ func parseScalar(o cpython.Object, function, name string) (tensor.Scalar, error)
 	case o.IsComplex():
 		return tensor.ComplexScalar(o.Complex128()), nil
 	}
-	if o.FindIn("item").Exists() {
-		o.FindIn("item").Release()
+	if o.Has("item") {
 		item, err := o.CallMethod("item", nil)
 		if err != nil {
 			return tensor.Scalar{}, err

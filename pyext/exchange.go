@@ -102,9 +102,7 @@ func asArray(c *cpython.Call) (cpython.Object, error) {
 
 // sharing makes a tensor over the memory of any object that shares some.
 func sharing(obj cpython.Object, copying capsule.Copying) (cpython.Object, error) {
-	method := obj.Type().Find("__dlpack__")
-	defer method.Release()
-	if method.Exists() || obj.IsCapsule() || exchange.Find(obj.Type()).Exists() {
+	if obj.Type().Has("__dlpack__") || obj.IsCapsule() || exchange.Find(obj.Type()).Exists() {
 		return exchange.Import(obj, exchange.Request{Copy: copying})
 	}
 	described := obj.Type().Find("__array_interface__") // not on a class, which has only the attribute's descriptor

@@ -154,9 +154,7 @@ func plainNumber(x cpython.Object) (cpython.Object, error) {
 	if x.IsIndex() {
 		return x.Index()
 	}
-	method := x.Type().Find("__float__")
-	defer method.Release()
-	if !method.Exists() {
+	if !x.Type().Has("__float__") {
 		return cpython.Object{}, nil
 	}
 	v, err := x.Float64()
@@ -168,9 +166,7 @@ func plainNumber(x cpython.Object) (cpython.Object, error) {
 
 // exports reports whether an object exports its memory by DLPack.
 func exports(x cpython.Object) bool {
-	method := x.Type().Find("__dlpack__")
-	defer method.Release()
-	return method.Exists() || x.IsCapsule() || exchange.Find(x.Type()).Exists()
+	return x.Type().Has("__dlpack__") || x.IsCapsule() || exchange.Find(x.Type()).Exists()
 }
 
 // lend makes a Tensor over the memory of an object, for a call.

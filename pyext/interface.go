@@ -114,7 +114,7 @@ func readDescription(dict cpython.Object) (r description, err error) {
 func interfaceDType(o cpython.Object) (dlpack.DType, error) {
 	var code string
 	if o.Exists() && o.IsText() {
-		code, _ = o.Text()
+		code = o.Text()
 	}
 	return parseTypestr(code)
 }

@@ -1,12 +1,11 @@
 package cpython
 
 // #include "core.h"
-// #include <stdlib.h>
 import "C"
 
 import (
 	"errors"
-	"unsafe"
+	"strings"
 
 	"godlpack/dlpack"
 )
@@ -30,9 +29,12 @@ func raise(err error) {
 		dlpack.KindBuffer: C.PyExc_BufferError, dlpack.KindType: C.PyExc_TypeError, dlpack.KindValue: C.PyExc_ValueError,
 		dlpack.KindRuntime: C.PyExc_RuntimeError, dlpack.KindMemory: C.PyExc_MemoryError, dlpack.KindIndex: C.PyExc_IndexError,
 	}[dlpack.KindOf(err)]
-	text := C.CString(dlpack.MessageOf(err))
-	defer C.free(unsafe.Pointer(text))
-	C.PyErr_SetString(class, text)
+	message := dlpack.MessageOf(err)
+	text := textObject(strings.ToValidUTF8(message, "\uFFFD"))
+	defer text.Release()
+	if text.Exists() {
+		C.PyErr_SetObject(class, text.p)
+	}
 }
 
 // ClearError forgets the pending exception, if there is one.
