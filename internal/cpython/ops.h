@@ -98,7 +98,7 @@ enum gd_op {
   "from_dlpack(x, /, *, device=None, copy=None)\n--\n\n" \
   "A tensor over the memory of x: an object with DLPack's exchange table or __dlpack__, or a DLPack capsule.\n\n" \
   "Nothing is copied unless copy=True, or unless device names another device. The result is read-only if x says\n" \
-  "so, and always for jax arrays, which are immutable.\n" \
+  "so, and always for arrays of jax and pyarrow, which are immutable.\n" \
   "Raises BufferError if x cannot be shared as asked (it requires grad, is conjugated, is sparse, ...), TypeError\n" \
   "if x is no tensor, ValueError for a bad device; errors of x's own __dlpack__ come through unchanged.\n" \
   "Source: array API 2024.12, from_dlpack."
