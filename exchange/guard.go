@@ -25,9 +25,9 @@ func guarded(typ cpython.Object) bool {
 	return true
 }
 
-// ask refuses an object of a guarded type that answers yes to one of the questions, with a BufferError. A question that
+// inspect refuses an object of a guarded type that answers yes to one of the questions, with a BufferError. A question that
 // the object forbids, as torch's read-only wrapper forbids all, is left to its own table or __dlpack__ (R63).
-func ask(x cpython.Object, questions []guard) error {
+func inspect(x cpython.Object, questions []guard) error {
 	for _, g := range questions {
 		yes, err := answer(x, g.attribute)
 		if err != nil {

@@ -153,6 +153,7 @@ typedef struct {
   PyObject *grad;               /* requires_grad as the type has it, if that cannot be hidden by an object: or NULL */
   descrgetfunc get_grad;        /* how to read it */
   bool immutable;               /* by method: legacy capsules are read-only */
+  bool bare;                    /* by method: it takes no max_version */
 } gd_plan;
 
 enum { GD_PLANS = 64 };
