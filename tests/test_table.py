@@ -202,7 +202,7 @@ def test_import_of_every_dtype(name):
         (lambda: Forged((2,), (-(2**50),), data=0x10000), "want elements within the address space"),
         (lambda: Forged(byte_offset=2**64 - 8), "want elements within the address space"),
         (lambda: Forged(device=(99, 0)), "want a device type of DLPack 1.3, got 99"),
-        (lambda: Forged(dtype=(18, 8, 1)), "want a type code from 0 to 17, got 18"),
+        (lambda: Forged(dtype=(19, 8, 1)), "want a type code from 0 to 18, got 19"),
         (lambda: Forged(dtype=(6, 1, 1)), "want 8 bits, got 1"),
         (lambda: Forged(dtype=(2, 32, 0)), "want 1 lane or more, got 0"),
         (lambda: Forged(dtype=(2, 8, 1)), "want 16, 32, 64 or 128 bits, got 8"),

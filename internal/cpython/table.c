@@ -117,7 +117,7 @@ static int slot_allocate(DLTensor *prototype, DLManagedTensorVersioned **out, vo
   *out = NULL;
   if (t.device.device_type != kDLCPU)
     return fail(ctx, set_error, "BufferError", "godlpack allocates on cpu only");
-  if (t.ndim < 0 || t.ndim > DLPACK_MAX_NDIM || t.dtype.lanes == 0 || t.dtype.bits == 0 || t.dtype.code > kDLFloat4_e2m1fn)
+  if (t.ndim < 0 || t.ndim > DLPACK_MAX_NDIM || t.dtype.lanes == 0 || t.dtype.bits == 0 || t.dtype.code > kDLBcomplex)
     return fail(ctx, set_error, "ValueError", "godlpack's allocator: want 0 to 64 dimensions and a dtype of DLPack 1.3");
   if (t.ndim > 0 && t.shape == NULL) return fail(ctx, set_error, "ValueError", "godlpack's allocator: no shape");
   t.strides = dims + t.ndim;

@@ -95,7 +95,7 @@ bool gd_is_plain(const DLTensor *t) {
 
 static bool address_data(DLDevice d) {
   switch (d.device_type) {
-    case kDLCPU: case kDLCUDA: case kDLCUDAHost: case kDLROCM: case kDLROCMHost: case kDLCUDAManaged: case kDLOneAPI: return true;
+    case kDLCPU: case kDLCUDA: case kDLCUDAHost: case kDLROCM: case kDLROCMHost: case kDLCUDAManaged: case kDLOneAPI: case kDLTPUHost: return true;
     default: return false; /* data is a handle: byte_offset stays beside it */
   }
 }
