@@ -199,7 +199,7 @@ def test_bool_bytes_beyond_one():
 @pytest.mark.parametrize("kind", gd.DeviceType)
 def test_devices(kind):
     """Known devices are taken; only host memory is read."""
-    host = kind.name in ("CPU", "CUDA_HOST", "ROCM_HOST", "CUDA_MANAGED")
+    host = kind.name in ("CPU", "CUDA_HOST", "ROCM_HOST", "CUDA_MANAGED", "TPU_HOST")
     forged = Forged(device=(kind, 0))
     t = check_taken(forged)
     assert t.device == gd.Device(kind)

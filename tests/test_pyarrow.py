@@ -138,3 +138,94 @@ def test_what_pyarrow_refuses(x):
 def test_frozen_for_others(torch):
     with pytest.raises(BufferError, match="read-only"):
         gd.from_dlpack(pa.array([1.0])).to(torch.Tensor)
+
+
+# ---- ours as Arrow's ----
+
+
+@pytest.mark.parametrize("dtype", NUMBERS)
+@pytest.mark.parametrize("key", [slice(None), slice(2, 5), slice(None, None, 2), slice(None, None, -1), slice(0, 0)])
+def test_out(dtype, key):
+    t = gd.asarray(np.arange(7).astype(dtype))[key]
+    x = pa.array(t)
+    assert x.type == pa.from_numpy_dtype(np.dtype(dtype)) and x.null_count == 0
+    assert x.to_numpy().tolist() == t.tolist()
+    x.validate(full=True)
+    assert (x.buffers()[1].address == t.data_ptr) == (t.size > 0 and t.is_contiguous())
+    assert not x.buffers()[1].is_mutable
+
+
+def test_out_of_misaligned_memory():
+    t = gd.asarray(np.frombuffer(bytearray(range(17)), np.uint8)[1:].view(np.float64))
+    x = pa.array(t)
+    assert x.to_numpy().tolist() == t.tolist() and x.buffers()[1].address % 8 == 0
+
+
+def test_out_of_read_only_memory():
+    t = gd.asarray(b"abc")
+    assert pa.array(t).buffers()[1].address == t.data_ptr
+    assert pa.array(gd.from_dlpack(pa.array([1.5, 2.5]))).tolist() == [1.5, 2.5]
+
+
+@pytest.mark.parametrize(
+    ("make", "wanted"),
+    [
+        (lambda: gd.zeros(()), "has 1 dimension, the tensor 0"),
+        (lambda: gd.zeros((2, 3)), r"has 1 dimension, the tensor 2; use \.reshape"),
+        (lambda: gd.zeros(3, "bool"), "Arrow's bools are bits"),
+        *(
+            (lambda d=d: gd.zeros(3, d), f"Arrow has no {d}")
+            for d in ("bfloat16", "int4", "complex64", "int128", "float32x2")
+        ),
+    ],
+)
+def test_what_arrow_has_not(make, wanted):
+    with pytest.raises(BufferError, match=wanted):
+        pa.array(make())
+
+
+@pytest.mark.parametrize("to", NUMBERS)
+@pytest.mark.parametrize("own", NUMBERS)
+def test_requested_type(own, to):
+    """A wider type is made; one that does not hold every number is refused."""
+    t = gd.asarray(np.arange(3).astype(own))
+    if np.can_cast(own, to) and not (to == "float64" and own in ("int64", "uint64")):
+        x = pa.array(t, type=pa.from_numpy_dtype(np.dtype(to)))
+        assert x.type == pa.from_numpy_dtype(np.dtype(to)) and x.to_numpy().tolist() == [0, 1, 2]
+    else:
+        with pytest.raises(BufferError, match=rf"does not hold every {own}; use \.astype"):
+            pa.array(t, type=pa.from_numpy_dtype(np.dtype(to)))
+
+
+def test_requests_that_are_none():
+    t = gd.zeros(3)
+    schema, _ = t.__arrow_c_array__(None)
+    assert len(t.__arrow_c_array__(requested_schema=schema)) == 2
+    for wrong in (1, "f", t.__dlpack__(), t.__arrow_c_array__()[1]):
+        with pytest.raises(TypeError, match="want None or a capsule"):
+            t.__arrow_c_array__(wrong)
+    with pytest.raises(BufferError, match="does not hold"):
+        t.__arrow_c_array__(pa.string().__arrow_c_schema__())
+
+
+@pytest.mark.parametrize("key", [slice(None), slice(None, None, 2)])
+def test_lifetime_of_ours(key):
+    t = gd.full(1000, 7, "int32")[key]
+    x = pa.array(t)
+    del t
+    gc.collect()
+    assert set(x.to_pylist()) == {7}
+    part = x.slice(3, 4)
+    del x
+    gc.collect()
+    assert part.to_pylist() == [7] * 4
+
+
+def test_capsules_that_nobody_takes():
+    """The scoreboard sees what they would keep."""
+    for _ in range(10):
+        gd.zeros(3).__arrow_c_array__()
+    schema, array = gd.zeros(3).__arrow_c_array__()
+    assert pa.Array._import_from_c_capsule(schema, array).tolist() == [0.0] * 3
+    with pytest.raises(Exception, match="released"):
+        pa.Array._import_from_c_capsule(schema, array)

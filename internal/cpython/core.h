@@ -135,6 +135,9 @@ PyObject *gd_adopt(DLManagedTensorVersioned *m, uint64_t flags);
 bool gd_tensor_share(gd_tensor *x);
 PyObject *gd_capsule(gd_tensor *x, bool versioned, uint64_t extra_flags);
 
+PyObject *gd_arrow_schema(const char *format);
+PyObject *gd_arrow_array(gd_tensor *x);
+
 int gd_table_take(const DLPackExchangeAPI *api, PyObject *x, DLManagedTensorVersioned **out);
 int gd_table_make(const DLPackExchangeAPI *api, DLManagedTensorVersioned *m, PyObject **out);
 void gd_managed_delete(DLManagedTensorVersioned *versioned, DLManagedTensor *legacy);

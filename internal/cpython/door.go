@@ -39,6 +39,9 @@ const (
 	OpTensorPermute      Op = C.GD_OP_tensor_permute
 	OpTensorItem         Op = C.GD_OP_tensor_item
 	OpTensorToList       Op = C.GD_OP_tensor_tolist
+	OpTensorArray        Op = C.GD_OP_tensor_array
+	OpTensorArrow        Op = C.GD_OP_tensor_arrow
+	OpDTypeNumPy         Op = C.GD_OP_dtype_numpy
 	OpTensorTo           Op = C.GD_OP_tensor_to
 	OpTensorDLPack       Op = C.GD_OP_tensor_dlpack
 	OpTensorRepr         Op = C.GD_OP_tensor_repr

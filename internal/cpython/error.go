@@ -28,6 +28,7 @@ func raise(err error) {
 	class := map[dlpack.Kind]*C.PyObject{
 		dlpack.KindBuffer: C.PyExc_BufferError, dlpack.KindType: C.PyExc_TypeError, dlpack.KindValue: C.PyExc_ValueError,
 		dlpack.KindRuntime: C.PyExc_RuntimeError, dlpack.KindMemory: C.PyExc_MemoryError, dlpack.KindIndex: C.PyExc_IndexError,
+		dlpack.KindOverflow: C.PyExc_OverflowError, dlpack.KindAttribute: C.PyExc_AttributeError,
 	}[dlpack.KindOf(err)]
 	message := dlpack.MessageOf(err)
 	text := textObject(strings.ToValidUTF8(message, "\uFFFD"))
