@@ -50,7 +50,8 @@ func take(x cpython.Object, r Request) (capsule.Imported, error) {
 	if isArray(x) {
 		return takeNumPy(x, r.Copy)
 	}
-	typ := x.Type()
+	typ := x.Type().Retain() // x's own code may give it another class
+	defer typ.Release()
 	if guarded(typ) {
 		if err := inspect(x, r.questions()); err != nil {
 			return capsule.Imported{}, err
@@ -178,13 +179,12 @@ func TakeAnswer(x, answer cpython.Object) (cpython.Object, error) {
 }
 
 func takeAnswer(x, answer cpython.Object) (capsule.Imported, error) {
-	typ := x.Type()
 	if !answer.IsCapsule() {
-		return capsule.Imported{}, dlpack.Errorf(dlpack.KindType, "%s.__dlpack__() returned %s: want a capsule", typ.Name(), answer.Type().Name())
+		return capsule.Imported{}, dlpack.Errorf(dlpack.KindType, "%s.__dlpack__() returned %s: want a capsule", x.Type().Name(), answer.Type().Name())
 	}
 	taken, err := capsule.Import(answer)
 	if err != nil {
-		return taken, dlpack.Wrap(err, typ.Name())
+		return taken, dlpack.Wrap(err, x.Type().Name())
 	}
 	return taken, nil
 }

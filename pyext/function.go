@@ -181,6 +181,8 @@ func tryLike(c *cpython.Call) (cpython.Object, error) {
 	if !like.IsType() {
 		typ = like.Type()
 	}
+	typ = typ.Retain()
+	defer typ.Release()
 	if !exchange.CanMake(typ) {
 		return cpython.Object{}, dlpack.Errorf(dlpack.KindType, "%s(): argument 'like': want an array type or an array, got %s", callee(c), like.Repr())
 	}

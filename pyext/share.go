@@ -9,7 +9,8 @@ import (
 // share makes a Tensor over the memory of whatever holds some: a tensor of any DLPack library, a DLPack capsule, a buffer, or
 // what an array interface describes. shares is false for an object that holds none; errors are about one that does.
 func share(x cpython.Object, r exchange.Request) (o cpython.Object, shares bool, err error) {
-	typ := x.Type() // where methods are looked for: a class has only the descriptors of its objects' attributes
+	typ := x.Type().Retain() // where methods are looked for: a class has only the descriptors of its objects' attributes
+	defer typ.Release()
 	switch {
 	case exports(x):
 		o, err = exchange.Import(x, r)

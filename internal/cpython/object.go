@@ -62,7 +62,7 @@ func (o Object) Release() {
 	}
 }
 
-// Type returns o's exact type.
+// Type returns o's exact type. o's own code may give it another, and the one before may go: Retain it before such code runs.
 //
 // GIL: held.
 // Owns: the result is borrowed from o.
