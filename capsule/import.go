@@ -1,6 +1,7 @@
 package capsule
 
 import (
+	"slices"
 	"strings"
 
 	"godlpack/dlpack"
@@ -12,7 +13,7 @@ type Imported struct {
 	Tensor    cpython.Object // new
 	Copied    bool           // the producer made a copy for us (R24)
 	Versioned bool           // it came in a versioned record
-	Immutable bool           // it is jax's, in a legacy record
+	Immutable bool           // it came in a legacy record of a library whose arrays never change
 }
 
 // Import takes the tensor out of a live capsule (R34 to R42). A capsule without a live DLPack name is a ValueError, a
@@ -55,26 +56,31 @@ func live(c cpython.Object) error {
 // Owns: nothing passes.
 // Threads: any.
 func Check(m cpython.Managed) error {
-	if v := m.Version(); v.Major > dlpack.Current.Major {
+	if v := m.Version(); m.Versioned() && !dlpack.Current.Compatible(v) {
 		return dlpack.Errorf(dlpack.KindBuffer, "want DLPack %d.x, got a tensor of DLPack %s", dlpack.Current.Major, v)
 	}
 	return m.Record().Validate()
 }
 
-// fromJAX reports whether a legacy record was made by jax, whose arrays never change, though such a record cannot say so
-// (R44). It is told by where its deleter is, so that a bare capsule gives it away too.
-func fromJAX(m cpython.Managed) bool {
-	return strings.Contains(m.LegacyLibrary(), "/jaxlib/")
+// immutable are the libraries whose arrays never change, and which export legacy records all the same, that cannot say so:
+// parts of the paths of their shared libraries. (The versioned records of newer pyarrows do say so.)
+var immutable = []string{"/jaxlib/", "/libarrow.so"}
+
+// fromImmutable reports whether a legacy record was made by a library whose arrays never change (R44). It is told by where
+// its deleter is, so that a bare capsule gives it away too.
+func fromImmutable(m cpython.Managed) bool {
+	library := m.LegacyLibrary()
+	return slices.ContainsFunc(immutable, func(part string) bool { return strings.Contains(library, part) })
 }
 
-// Adopt makes a Tensor of a managed tensor that was checked; read-only if its flags say so, or if jax made it.
+// Adopt makes a Tensor of a managed tensor that was checked; read-only if its flags say so, or if its library's arrays never change.
 //
 // GIL: held.
 // Owns: takes m on success; on error it is still the caller's. The result is new.
 // Threads: any with the GIL.
 func Adopt(m cpython.Managed) (Imported, error) {
 	flags := m.Flags()
-	taken := Imported{Copied: flags.Has(dlpack.IsCopied), Versioned: m.Versioned(), Immutable: fromJAX(m)}
+	taken := Imported{Copied: flags.Has(dlpack.IsCopied), Versioned: m.Versioned(), Immutable: fromImmutable(m)}
 	if taken.Immutable {
 		flags |= dlpack.ReadOnly
 	}

@@ -9,7 +9,7 @@ import (
 // DeviceType is DLDeviceType: the kind of memory that a tensor lives in.
 type DeviceType int32
 
-// The device types of DLPack 1.3.
+// The device types of DLPack 1.3, and those that came after it.
 const (
 	CPU         DeviceType = 1
 	CUDA        DeviceType = 2
@@ -27,6 +27,9 @@ const (
 	Hexagon     DeviceType = 16
 	MAIA        DeviceType = 17
 	Trn         DeviceType = 18
+	TPU         DeviceType = 19 // from here on after 1.3
+	TPUHost     DeviceType = 20 // host memory pinned for a TPU
+	Ascend      DeviceType = 21
 )
 
 // A deviceRow is all that is known of one device type.
@@ -55,6 +58,9 @@ var deviceRows = []deviceRow{
 	{Hexagon, "hexagon", "kDLHexagon", false, false},
 	{MAIA, "maia", "kDLMAIA", false, false},
 	{Trn, "trn", "kDLTrn", false, false},
+	{TPU, "tpu", "kDLTPU", false, false},
+	{TPUHost, "tpu_host", "kDLTPUHost", true, true},
+	{Ascend, "ascend", "kDLAscend", false, false},
 }
 
 func (d DeviceType) row() (row deviceRow, known bool) {
@@ -75,7 +81,7 @@ func DeviceTypes() []DeviceType {
 	return all
 }
 
-// Known reports whether DLPack 1.3 defines d. A consumer must refuse any other (R35).
+// Known reports whether DLPack defines d. A consumer must refuse any other (R35).
 func (d DeviceType) Known() bool {
 	_, known := d.row()
 	return known

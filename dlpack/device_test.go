@@ -42,7 +42,7 @@ func TestParseDevice(t *testing.T) {
 		"cuda:-1":         `device "cuda:-1": want a number from 0 to 2147483647 behind the colon, got "-1"`,
 		"cuda:2147483648": `device "cuda:2147483648": want a number from 0 to 2147483647 behind the colon, got "2147483648"`,
 		"gpu": `device "gpu": want one of cpu, cuda, cuda_host, opencl, vulkan, metal, vpi, rocm, rocm_host, ext_dev, ` +
-			`cuda_managed, oneapi, webgpu, hexagon, maia, trn, with or without :id`,
+			`cuda_managed, oneapi, webgpu, hexagon, maia, trn, tpu, tpu_host, ascend, with or without :id`,
 	} {
 		_, err := dlpack.ParseDevice(name)
 		checkError(t, name, err, dlpack.KindValue, message)
@@ -56,8 +56,8 @@ func TestParseDevice(t *testing.T) {
 
 func TestDeviceTypes(t *testing.T) {
 	all := dlpack.DeviceTypes()
-	if len(all) != 16 {
-		t.Errorf("want 16 device types, got %d", len(all))
+	if len(all) != 19 {
+		t.Errorf("want 19 device types, got %d", len(all))
 	}
 	for _, d := range all {
 		if !d.Known() {
@@ -67,7 +67,7 @@ func TestDeviceTypes(t *testing.T) {
 			t.Errorf("%v: host memory has addresses", d)
 		}
 	}
-	for _, d := range []dlpack.DeviceType{-1, 0, 5, 6, 19} {
+	for _, d := range []dlpack.DeviceType{-1, 0, 5, 6, 22} {
 		if d.Known() || d.HostReadable() || d.PointerData() {
 			t.Errorf("%v: want an unknown type", d)
 		}

@@ -11,7 +11,7 @@ import (
 // Code is DLDataTypeCode: what the bits of a lane mean.
 type Code uint8
 
-// The type codes of DLPack 1.3.
+// The type codes of DLPack 1.3, and those that came after it: a minor version adds codes, no more (R35).
 const (
 	CodeInt Code = iota
 	CodeUInt
@@ -31,6 +31,7 @@ const (
 	CodeFloat6E2M3FN
 	CodeFloat6E3M2FN
 	CodeFloat4E2M1FN
+	CodeBcomplex // after 1.3
 )
 
 // DType is DLDataType: the type of one element, Lanes numbers of Bits bits each. 4 bytes.
@@ -63,6 +64,7 @@ var (
 	Complex32         = DType{CodeComplex, 32, 1}
 	Complex64         = DType{CodeComplex, 64, 1}
 	Complex128        = DType{CodeComplex, 128, 1}
+	BComplex32        = DType{CodeBcomplex, 32, 1} // two of bfloat16
 	Float8E3M4        = DType{CodeFloat8E3M4, 8, 1}
 	Float8E4M3        = DType{CodeFloat8E4M3, 8, 1}
 	Float8E4M3B11FNUZ = DType{CodeFloat8E4M3B11FNUZ, 8, 1}
@@ -108,6 +110,7 @@ var codeRows = [...]codeRow{
 	CodeFloat6E2M3FN:      {"float6_e2m3fn", "kDLFloat6_e2m3fn", 6, oneOf(6), "6 bits"},
 	CodeFloat6E3M2FN:      {"float6_e3m2fn", "kDLFloat6_e3m2fn", 6, oneOf(6), "6 bits"},
 	CodeFloat4E2M1FN:      {"float4_e2m1fn", "kDLFloat4_e2m1fn", 4, oneOf(4), "4 bits"},
+	CodeBcomplex:          {"bcomplex", "kDLBcomplex", 0, oneOf(32), "32 bits"},
 }
 
 func upTo128(width uint8) bool    { return 1 <= width && width <= 128 }
@@ -117,8 +120,11 @@ func oneOf(widths ...uint8) func(uint8) bool {
 	return func(width uint8) bool { return slices.Contains(widths, width) }
 }
 
-// Known reports whether DLPack 1.3 defines c. A consumer must refuse any other (R35).
+// Known reports whether DLPack defines c. A consumer must refuse any other (R35).
 func (c Code) Known() bool { return int(c) < len(codeRows) }
+
+// Complex reports whether a lane is a real and an imaginary part.
+func (c Code) Complex() bool { return c == CodeComplex || c == CodeBcomplex }
 
 // String returns "float" for CodeFloat, and "code99" for a code that DLPack does not define.
 func (c Code) String() string {
@@ -190,7 +196,7 @@ func scanDType(name string) (d DType, ok bool) {
 	return d, longest >= 0
 }
 
-// Valid returns nil if DLPack 1.3 defines the type, and otherwise a BufferError that says what is wrong: an unknown
+// Valid returns nil if DLPack defines the type, and otherwise a BufferError that says what is wrong: an unknown
 // code (R35), a width that the code does not allow (R20, R21) or no lanes (R42, R46).
 func (d DType) Valid() error {
 	if !d.Code.Known() {
@@ -250,7 +256,7 @@ func DataSize(n int64, d DType, padded bool) (int64, error) {
 // for complex numbers that of a component; 1 for sub-byte types.
 func (d DType) Align() int {
 	size := uint(d.Bits) / 8
-	if d.Code == CodeComplex {
+	if d.Code.Complex() {
 		size /= 2
 	}
 	if d.SubByte() || size == 0 {

@@ -36,6 +36,7 @@ var dtypes = []struct {
 	{"bfloat16", dlpack.BFloat16, 2},
 	{"complex32", dlpack.Complex32, 4},
 	{"complex64", dlpack.Complex64, 8},
+	{"bcomplex32", dlpack.BComplex32, 4},
 	{"complex128", dlpack.Complex128, 16},
 	{"float8_e3m4", dlpack.Float8E3M4, 1},
 	{"float8_e4m3", dlpack.Float8E4M3, 1},
@@ -151,8 +152,9 @@ func TestDTypeValid(t *testing.T) {
 		{dlpack.DType{Code: 0, Bits: 0, Lanes: 1}, "dtype int: want 1 to 128 bits, got 0"},
 		{dlpack.DType{Code: 3, Bits: 0, Lanes: 0}, "dtype handle: want a multiple of 8 bits, got 0"},
 		{dlpack.DType{Code: 2, Bits: 32, Lanes: 0}, "dtype float32x0: want 1 lane or more, got 0"},
-		{dlpack.DType{Code: 18, Bits: 8, Lanes: 2}, "dtype code18_8x2: want a type code from 0 to 17, got 18"},
-		{dlpack.DType{Code: 255}, "dtype code255_0x0: want a type code from 0 to 17, got 255"},
+		{dlpack.DType{Code: 18, Bits: 64, Lanes: 1}, "dtype bcomplex: want 32 bits, got 64"},
+		{dlpack.DType{Code: 19, Bits: 8, Lanes: 2}, "dtype code19_8x2: want a type code from 0 to 18, got 19"},
+		{dlpack.DType{Code: 255}, "dtype code255_0x0: want a type code from 0 to 18, got 255"},
 	} {
 		checkError(t, c.dtype.String(), c.dtype.Valid(), dlpack.KindBuffer, c.want)
 	}

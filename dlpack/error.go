@@ -11,18 +11,19 @@ type Kind int
 
 // The kinds, and what each is for.
 const (
-	KindBuffer   Kind = iota // BufferError: the data cannot be exchanged as asked
-	KindType                 // TypeError: a wrong kind of argument
-	KindValue                // ValueError: an argument of the right kind with a wrong value
-	KindRuntime              // RuntimeError: something broke, for instance a panic
-	KindMemory               // MemoryError: no memory
-	KindIndex                // IndexError: an index outside its axis
-	KindOverflow             // OverflowError: a number that no type of its kind can hold
+	KindBuffer    Kind = iota // BufferError: the data cannot be exchanged as asked
+	KindType                  // TypeError: a wrong kind of argument
+	KindValue                 // ValueError: an argument of the right kind with a wrong value
+	KindRuntime               // RuntimeError: something broke, for instance a panic
+	KindMemory                // MemoryError: no memory
+	KindIndex                 // IndexError: an index outside its axis
+	KindOverflow              // OverflowError: a number that no type of its kind can hold
+	KindAttribute             // AttributeError: an attribute that this object has not
 )
 
 // String returns the name of the Python exception.
 func (k Kind) String() string {
-	names := [...]string{"BufferError", "TypeError", "ValueError", "RuntimeError", "MemoryError", "IndexError", "OverflowError"}
+	names := [...]string{"BufferError", "TypeError", "ValueError", "RuntimeError", "MemoryError", "IndexError", "OverflowError", "AttributeError"}
 	if k < 0 || int(k) >= len(names) {
 		return fmt.Sprintf("Kind(%d)", int(k))
 	}

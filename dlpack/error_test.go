@@ -24,7 +24,8 @@ func TestErrorKinds(t *testing.T) {
 	names := map[dlpack.Kind]string{
 		dlpack.KindBuffer: "BufferError", dlpack.KindType: "TypeError", dlpack.KindValue: "ValueError",
 		dlpack.KindRuntime: "RuntimeError", dlpack.KindMemory: "MemoryError", dlpack.KindIndex: "IndexError",
-		dlpack.KindOverflow: "OverflowError", dlpack.Kind(-1): "Kind(-1)", dlpack.Kind(7): "Kind(7)",
+		dlpack.KindOverflow: "OverflowError", dlpack.KindAttribute: "AttributeError",
+		dlpack.Kind(-1): "Kind(-1)", dlpack.Kind(8): "Kind(8)",
 	}
 	for kind, name := range names {
 		err := fmt.Errorf("outer: %w", dlpack.Errorf(kind, "got %d", 7))

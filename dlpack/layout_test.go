@@ -24,15 +24,15 @@ func TestLayoutNames(t *testing.T) {
 		"sizeof DLManagedTensor": 64, "offsetof DLManagedTensor.deleter": 56,
 		"sizeof DLManagedTensorVersioned": 80, "offsetof DLManagedTensorVersioned.flags": 24,
 		"sizeof DLPackExchangeAPI": 56, "offsetof DLPackExchangeAPI.current_work_stream": 48,
-		"kDLCPU": 1, "kDLTrn": 18, "kDLInt": 0, "kDLFloat4_e2m1fn": 17,
+		"kDLCPU": 1, "kDLTrn": 18, "kDLInt": 0, "kDLFloat4_e2m1fn": 17, "kDLBcomplex": 18, "kDLTPU": 19, "kDLTPUHost": 20, "kDLAscend": 21,
 		"DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED": 4, "DLPACK_MAJOR_VERSION": 1,
 	} {
 		if got, known := layout[name]; !known || got != want {
 			t.Errorf("%s: want %d, got %d, known %v", name, want, got, known)
 		}
 	}
-	// 1 version, 8 records with 30 fields (size and offset each), 16 devices, 18 type codes, 3 flags
-	if want := 1 + 8 + 2*30 + 16 + 18 + 3; len(layout) != want {
+	// 1 version, 8 records with 30 fields (size and offset each), 19 devices, 19 type codes, 3 flags
+	if want := 1 + 8 + 2*30 + 19 + 19 + 3; len(layout) != want {
 		t.Errorf("want %d names, got %d", want, len(layout))
 	}
 }

@@ -79,7 +79,7 @@ func TestValidate(t *testing.T) {
 		{"data NULL", func(r *rawTensor) { r.data = 0 }, "data: want a pointer for 6 elements of float32, got NULL"},
 		{"fp8 of 6 bits", func(r *rawTensor) { r.code, r.bits = 10, 6 }, "dtype float8_e4m3fn: want 8 bits, got 6"},
 		{"lanes 0", func(r *rawTensor) { r.lanes = 0 }, "dtype float32x0: want 1 lane or more, got 0"},
-		{"code 99", func(r *rawTensor) { r.code = 99 }, "dtype code99_32: want a type code from 0 to 17, got 99"},
+		{"code 99", func(r *rawTensor) { r.code = 99 }, "dtype code99_32: want a type code from 0 to 18, got 99"},
 		{"device 0", func(r *rawTensor) { r.deviceType = 0 }, "device: want a device type of DLPack 1.3, got 0"},
 		{"device 99", func(r *rawTensor) { r.deviceType = 99 }, "device: want a device type of DLPack 1.3, got 99"},
 		{"negative extent", func(r *rawTensor) { r.extents[0] = -2 }, "shape[0]: want 0 or more, got -2"},

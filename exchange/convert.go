@@ -17,6 +17,8 @@ func Convert(t cpython.Tensor, like cpython.Object) (cpython.Object, error) {
 	if !like.IsType() {
 		typ = like.Type()
 	}
+	typ = typ.Retain() // like's own code may give it another class
+	defer typ.Release()
 	if typ == t.Object().Type() {
 		return t.Object().Retain(), nil
 	}

@@ -18,11 +18,7 @@ func DTypeOf(o cpython.Object) (d dlpack.DType, ok bool, err error) {
 	case o.IsDType():
 		return o.DType(), true, nil
 	case o.IsText():
-		name, err := o.Text()
-		if err != nil {
-			return d, false, err
-		}
-		d, err = dlpack.ParseDType(name)
+		d, err = dlpack.ParseDType(o.Text())
 		return d, true, err
 	case o.IsType():
 		return dtypeOfClass(o)

@@ -31,7 +31,7 @@ func Find(typ cpython.Object) cpython.Table {
 
 // spoken walks from a table to the first one of our major version that is complete enough to take tensors (R53, R64).
 func spoken(t cpython.Table) cpython.Table {
-	for t.Exists() && t.Record().Header.Version.Major != dlpack.Current.Major {
+	for t.Exists() && !dlpack.Current.Compatible(t.Record().Header.Version) {
 		t = t.Older()
 	}
 	if t.Exists() && (t.Record().ManagedFromPy == nil || t.Record().ManagedToPy == nil) {

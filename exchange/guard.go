@@ -18,18 +18,16 @@ var guards = []guard{
 // guarded reports whether objects of a type must be asked: whether they can answer.
 func guarded(typ cpython.Object) bool {
 	for _, g := range guards {
-		a := typ.Find(g.attribute)
-		a.Release()
-		if !a.Exists() {
+		if !typ.Has(g.attribute) {
 			return false
 		}
 	}
 	return true
 }
 
-// ask refuses an object of a guarded type that answers yes to one of the questions, with a BufferError. A question that
+// inspect refuses an object of a guarded type that answers yes to one of the questions, with a BufferError. A question that
 // the object forbids, as torch's read-only wrapper forbids all, is left to its own table or __dlpack__ (R63).
-func ask(x cpython.Object, questions []guard) error {
+func inspect(x cpython.Object, questions []guard) error {
 	for _, g := range questions {
 		yes, err := answer(x, g.attribute)
 		if err != nil {

@@ -20,6 +20,9 @@ type Request struct {
 	Reads, Writes bool
 }
 
+// asksMore reports whether a producer is asked for more than its memory as it is.
+func (r Request) asksMore() bool { return r.Device != nil || r.Copy != capsule.CopyIfNeeded }
+
 // Import makes a Tensor over x's memory: x is a Tensor, an object with an exchange table or __dlpack__, or a live
 // DLPack capsule. What cannot be shared as asked is a BufferError, what is no tensor a TypeError; exceptions of x's own
 // __dlpack__ come through unchanged (R49).
@@ -47,9 +50,10 @@ func take(x cpython.Object, r Request) (capsule.Imported, error) {
 	if isArray(x) {
 		return takeNumPy(x, r.Copy)
 	}
-	typ := x.Type()
+	typ := x.Type().Retain() // x's own code may give it another class
+	defer typ.Release()
 	if guarded(typ) {
-		if err := ask(x, r.questions()); err != nil {
+		if err := inspect(x, r.questions()); err != nil {
 			return capsule.Imported{}, err
 		}
 	}
@@ -92,32 +96,46 @@ func takeByTable(x, typ cpython.Object) (capsule.Imported, error) {
 	return capsule.Imported{}, dlpack.Wrap(err, typ.Name())
 }
 
-// takeByMethod calls x.__dlpack__ as the array API says: with all we can say, without copy=True if that was refused,
-// since we can copy too (R47), and with nothing if it does not know that much (R33). A type that answers the usual
-// question with a versioned capsule, or is jax's, gets a plan.
+// takeByMethod calls x.__dlpack__, and writes the plan for the next object of the type: for those that answer the usual
+// question with a versioned capsule, that are immutable, or that take the bare question only.
 func takeByMethod(x, method cpython.Object, r Request) (capsule.Imported, error) {
 	stream := streamFor(x, r)
 	defer release(stream)
-	c, err := question(method, r, stream)
-	if err != nil && r.Copy == capsule.CopyAlways && cpython.RaisedBufferError() {
-		cpython.ClearError()
-		c, err = question(method, Request{Device: r.Device}, stream)
-	}
-	knows := err == nil
-	if err != nil && cpython.RaisedTypeError() {
-		cpython.ClearError()
-		c, err = method.Call(nil, stream...)
-	}
+	c, bare, err := ask(method, r, stream, cpython.TakesNoVersion(x.Type()))
 	if err != nil {
 		return capsule.Imported{}, err
 	}
 	defer c.Release()
 	taken, err := takeAnswer(x, c)
-	knows = knows && len(stream) == 0 // the lane passes none
-	if err == nil && knows && (taken.Versioned || taken.Immutable) {
-		cpython.SetPlan(x.Type(), cpython.Plan{Road: methodOrBuffer(x, taken), Immutable: taken.Immutable})
+	more := len(stream) > 0 || bare && r.asksMore() // the lane passes no stream; who refuses copy= may know max_version
+	if err == nil && !more && (bare || taken.Versioned || taken.Immutable) {
+		cpython.SetPlan(x.Type(), cpython.Plan{Road: methodOrBuffer(x, taken), Immutable: taken.Immutable, Bare: bare})
 	}
 	return taken, err
+}
+
+// ask calls __dlpack__ as the array API says: with all we can say, without copy=True if that was refused, since we can copy
+// too (R47), and barely, with nothing, if it does not know that much (R33): at once if that is known of the type. What it
+// then refuses, it may grant to who says more.
+func ask(method cpython.Object, r Request, stream []cpython.Keyword, known bool) (c cpython.Object, bare bool, err error) {
+	if known {
+		c, err = method.Call(nil, stream...)
+		if err == nil || !cpython.RaisedTypeError() && !cpython.RaisedBufferError() {
+			return c, true, err
+		}
+		cpython.ClearError()
+	}
+	c, err = question(method, r, stream)
+	if err != nil && r.Copy == capsule.CopyAlways && cpython.RaisedBufferError() {
+		cpython.ClearError()
+		c, err = question(method, Request{Device: r.Device}, stream)
+	}
+	if err == nil || !cpython.RaisedTypeError() {
+		return c, false, err
+	}
+	cpython.ClearError()
+	c, err = method.Call(nil, stream...)
+	return c, true, err
 }
 
 // question calls __dlpack__ for what we want, and says where we are.
@@ -161,13 +179,12 @@ func TakeAnswer(x, answer cpython.Object) (cpython.Object, error) {
 }
 
 func takeAnswer(x, answer cpython.Object) (capsule.Imported, error) {
-	typ := x.Type()
 	if !answer.IsCapsule() {
-		return capsule.Imported{}, dlpack.Errorf(dlpack.KindType, "%s.__dlpack__() returned %s: want a capsule", typ.Name(), answer.Type().Name())
+		return capsule.Imported{}, dlpack.Errorf(dlpack.KindType, "%s.__dlpack__() returned %s: want a capsule", x.Type().Name(), answer.Type().Name())
 	}
 	taken, err := capsule.Import(answer)
 	if err != nil {
-		return taken, dlpack.Wrap(err, typ.Name())
+		return taken, dlpack.Wrap(err, x.Type().Name())
 	}
 	return taken, nil
 }

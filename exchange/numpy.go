@@ -111,9 +111,9 @@ func learn(x cpython.Object) error {
 
 // takeNumPy takes an array directly, and writes the plan for the next one of its type.
 func takeNumPy(x cpython.Object, copying capsule.Copying) (capsule.Imported, error) {
-	typ := x.Type()
-	if mask := typ.Find("mask"); mask.Exists() {
-		mask.Release()
+	typ := x.Type().Retain() // x's own code may give it another class
+	defer typ.Release()
+	if typ.Has("mask") {
 		return capsule.Imported{}, dlpack.Errorf(dlpack.KindBuffer, "%s: a masked array's memory does not say what is masked; use .filled() or .data", typ.Name())
 	}
 	if err := learn(x); err != nil {

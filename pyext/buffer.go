@@ -1,13 +1,18 @@
 package pyext
 
 import (
+	"slices"
 	"strings"
 
 	"godlpack/dlpack"
 	"godlpack/internal/cpython"
 )
 
-// formatDTypes has the dtype of each struct format code of a fixed size; those of other sizes are told apart by theirs.
+// integerSizes has the bytes that each struct format code of an integer may take; ctypes gives a union, for one, the code
+// of a byte and the size that it has.
+var integerSizes = map[string][]int64{"b": {1}, "h": {2}, "i": {4}, "l": {4, 8}, "q": {8}, "n": {8}}
+
+// formatDTypes has the dtype of each other struct format code.
 var formatDTypes = map[string]dlpack.DType{
 	"?": dlpack.Bool, "e": dlpack.Float16, "f": dlpack.Float32, "d": dlpack.Float64, "Zf": dlpack.Complex64, "Zd": dlpack.Complex128,
 	"": dlpack.UInt8, "c": dlpack.UInt8,
@@ -22,12 +27,12 @@ func bufferDType(format string, itemSize int64) (dlpack.DType, error) {
 	if d, ok := formatDTypes[code]; ok && d.ItemSize(false) == int(itemSize) {
 		return d, nil
 	}
-	bits := uint8(8 * itemSize)
-	if len(code) == 1 && itemSize <= 8 && strings.Contains("bhilqn", code) {
-		return dlpack.DType{Code: dlpack.CodeInt, Bits: bits, Lanes: 1}, nil
-	}
-	if len(code) == 1 && itemSize <= 8 && strings.Contains("BHILQN", code) {
-		return dlpack.DType{Code: dlpack.CodeUInt, Bits: bits, Lanes: 1}, nil
+	if slices.Contains(integerSizes[strings.ToLower(code)], itemSize) {
+		kind := dlpack.CodeInt
+		if code == strings.ToUpper(code) {
+			kind = dlpack.CodeUInt
+		}
+		return dlpack.DType{Code: kind, Bits: uint8(8 * itemSize), Lanes: 1}, nil
 	}
 	return dlpack.DType{}, dlpack.Errorf(dlpack.KindBuffer, "want a buffer of numbers in native byte order, got format %q with %d bytes an element", format, itemSize)
 }
@@ -48,6 +53,9 @@ func fromBuffer(obj cpython.Object) (cpython.Object, error) {
 
 // describe says what a buffer holds, in DLPack's terms.
 func describe(b cpython.Buffer) (d dlpack.DType, strides []int64, err error) {
+	if len(b.Shape) > dlpack.MaxNDim {
+		return d, nil, dlpack.Errorf(dlpack.KindBuffer, "want at most %d dimensions, got %d", dlpack.MaxNDim, len(b.Shape))
+	}
 	if d, err = bufferDType(b.Format, b.ItemSize); err != nil {
 		return d, nil, err
 	}

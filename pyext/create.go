@@ -78,7 +78,7 @@ func full(c *cpython.Call) (cpython.Object, error) {
 	if err != nil {
 		return cpython.Object{}, err
 	}
-	value, err := parseScalar(args[1], "full", "value")
+	value, err := parseScalar(args[1], d)
 	if err != nil {
 		return cpython.Object{}, err
 	}
@@ -93,35 +93,36 @@ func full(c *cpython.Call) (cpython.Object, error) {
 	return orRelease(o, memory.Fill(t, value))
 }
 
-// parseScalar reads a number: a bool, int, float or complex of Python, or an object with an item() that gives one.
-func parseScalar(o cpython.Object, function, name string) (tensor.Scalar, error) {
+// parseScalar reads a number for elements of type d: a bool, int, float or complex of Python, or an object with an item()
+// that gives one.
+func parseScalar(o cpython.Object, d dlpack.DType) (tensor.Scalar, error) {
 	switch {
 	case o.IsBool():
 		truth, err := o.Truth()
 		return tensor.BoolScalar(truth), err
 	case o.IsInt():
-		return parseWhole(o, function, name)
+		return parseWhole(o, d)
 	case o.IsFloat():
 		v, err := o.Float64()
 		return tensor.FloatScalar(v), err
 	case o.IsComplex():
 		return tensor.ComplexScalar(o.Complex128()), nil
 	}
-	if o.FindIn("item").Exists() {
-		o.FindIn("item").Release()
+	if o.Has("item") {
 		item, err := o.CallMethod("item", nil)
 		if err != nil {
 			return tensor.Scalar{}, err
 		}
 		defer item.Release()
 		if item.IsInt() || item.IsFloat() || item.IsComplex() {
-			return parseScalar(item, function, name)
+			return parseScalar(item, d)
 		}
 	}
-	return tensor.Scalar{}, argument(dlpack.KindType, function, name, "want a bool, int, float or complex, got %s", o.Type().Name())
+	return tensor.Scalar{}, argument(dlpack.KindType, "full", "value", "want a bool, int, float or complex, got %s", o.Type().Name())
 }
 
-func parseWhole(o cpython.Object, function, name string) (tensor.Scalar, error) {
+// parseWhole reads an int. One of more than 128 bits is no element of an integer type, but may be one of a float's.
+func parseWhole(o cpython.Object, d dlpack.DType) (tensor.Scalar, error) {
 	v, fits, err := o.Int64()
 	if err != nil {
 		return tensor.Scalar{}, err
@@ -132,9 +133,16 @@ func parseWhole(o cpython.Object, function, name string) (tensor.Scalar, error) 
 	if v, fits := o.Uint64(); fits {
 		return tensor.UIntScalar(v), nil
 	}
-	n, _ := new(big.Int).SetString(o.Str(), 10)
-	if n == nil {
-		return tensor.Scalar{}, argument(dlpack.KindValue, function, name, "an int with too many digits")
+	if n, _ := new(big.Int).SetString(o.Str(), 10); n != nil {
+		if s, err := tensor.BigInt(n); err == nil {
+			return s, nil
+		}
 	}
-	return tensor.BigInt(n)
+	if d.Code != dlpack.CodeInt && d.Code != dlpack.CodeUInt && d.Code != dlpack.CodeOpaqueHandle && d.Lane() != dlpack.Float128 {
+		if v, err := o.Float64(); err == nil {
+			return tensor.FloatScalar(v), nil
+		}
+		cpython.ClearError()
+	}
+	return tensor.Scalar{}, argument(dlpack.KindValue, "full", "value", "%s: %s does not fit", d, o.Repr())
 }

@@ -81,9 +81,14 @@ func asArray(c *cpython.Call) (cpython.Object, error) {
 	if err != nil {
 		return cpython.Object{}, err
 	}
-	o, err := sharing(args[0], copying)
-	if err != nil || !args[1].Given() {
+	o, shares, err := share(args[0], exchange.Request{Copy: copying})
+	switch {
+	case err != nil:
 		return o, err
+	case !shares:
+		return o, argument(dlpack.KindType, "asarray", "obj", "want a tensor, a DLPack capsule, or an object with the buffer protocol, __array_interface__ or __cuda_array_interface__, got %s", args[0].Type().Name())
+	case !args[1].Given():
+		return o, nil
 	}
 	d, err := parseDType(args[1], "asarray")
 	t, _ := cpython.TensorOf(o)
@@ -98,35 +103,4 @@ func asArray(c *cpython.Call) (cpython.Object, error) {
 		return cpython.Object{}, err
 	}
 	return asType(t, d)
-}
-
-// sharing makes a tensor over the memory of any object that shares some.
-func sharing(obj cpython.Object, copying capsule.Copying) (cpython.Object, error) {
-	method := obj.Type().Find("__dlpack__")
-	defer method.Release()
-	if method.Exists() || obj.IsCapsule() || exchange.Find(obj.Type()).Exists() {
-		return exchange.Import(obj, exchange.Request{Copy: copying})
-	}
-	described := obj.Type().Find("__array_interface__") // not on a class, which has only the attribute's descriptor
-	defer described.Release()
-	onDevice := obj.Type().Find("__cuda_array_interface__")
-	defer onDevice.Release()
-	var o cpython.Object
-	var err error
-	switch {
-	case obj.HasBuffer():
-		o, err = fromBuffer(obj)
-	case described.Exists():
-		o, err = fromInterface(obj)
-	case onDevice.Exists():
-		o, err = fromCUDAInterface(obj)
-	default:
-		return cpython.Object{}, argument(dlpack.KindType, "asarray", "obj", "want a tensor, a DLPack capsule, or an object with the buffer protocol, __array_interface__ or __cuda_array_interface__, got %s", obj.Type().Name())
-	}
-	if err != nil || copying != capsule.CopyAlways {
-		return o, err
-	}
-	defer o.Release()
-	t, _ := cpython.TensorOf(o)
-	return capsule.Copy(t)
 }

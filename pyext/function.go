@@ -154,9 +154,7 @@ func plainNumber(x cpython.Object) (cpython.Object, error) {
 	if x.IsIndex() {
 		return x.Index()
 	}
-	method := x.Type().Find("__float__")
-	defer method.Release()
-	if !method.Exists() {
+	if !x.Type().Has("__float__") {
 		return cpython.Object{}, nil
 	}
 	v, err := x.Float64()
@@ -166,26 +164,13 @@ func plainNumber(x cpython.Object) (cpython.Object, error) {
 	return cpython.Float(v), nil
 }
 
-// exports reports whether an object exports its memory by DLPack.
-func exports(x cpython.Object) bool {
-	method := x.Type().Find("__dlpack__")
-	defer method.Release()
-	return method.Exists() || x.IsCapsule() || exchange.Find(x.Type()).Exists()
-}
-
 // lend makes a Tensor over the memory of an object, for a call.
 func lend(x cpython.Object, r exchange.Request) (cpython.Object, error) {
-	described := x.Type().Find("__array_interface__")
-	defer described.Release()
-	switch {
-	case exports(x):
-		return exchange.Import(x, r)
-	case x.HasBuffer():
-		return fromBuffer(x)
-	case described.Exists():
-		return fromInterface(x)
+	o, shares, err := share(x, r)
+	if err == nil && !shares {
+		err = dlpack.Errorf(dlpack.KindType, "want a tensor, a number, a str, bytes, a list, a callable or None, got %s", x.Type().Name())
 	}
-	return cpython.Object{}, dlpack.Errorf(dlpack.KindType, "want a tensor, a number, a str, bytes, a list, a callable or None, got %s", x.Type().Name())
+	return o, err
 }
 
 // tryLike makes a small tensor of the kind that like= asks for, so that the error comes before the work, and the lane knows
@@ -196,6 +181,8 @@ func tryLike(c *cpython.Call) (cpython.Object, error) {
 	if !like.IsType() {
 		typ = like.Type()
 	}
+	typ = typ.Retain()
+	defer typ.Release()
 	if !exchange.CanMake(typ) {
 		return cpython.Object{}, dlpack.Errorf(dlpack.KindType, "%s(): argument 'like': want an array type or an array, got %s", callee(c), like.Repr())
 	}

@@ -18,7 +18,7 @@ var kinds = map[dlpack.Code]byte{
 func typestr(d dlpack.DType) string {
 	kind, ok := kinds[d.Code]
 	size := d.ItemSize(false)
-	if !ok || d.Lanes != 1 || d.SubByte() || size&(size-1) != 0 || size > 16 || d == dlpack.Float128 || d == dlpack.Complex32 {
+	if !ok || d.Lanes != 1 || d.SubByte() || size&(size-1) != 0 || size > 8 && kind != 'c' || d == dlpack.Complex32 {
 		return ""
 	}
 	if size == 1 {
@@ -33,7 +33,7 @@ func arrayInterface(c *cpython.Call) (cpython.Object, error) {
 	rec := t.Record()
 	code := typestr(rec.DType)
 	if code == "" || !rec.Device.Type.HostReadable() {
-		return cpython.Object{}, dlpack.Errorf(dlpack.KindBuffer, "NumPy's array interface cannot describe %s on %s", rec.DType, rec.Device)
+		return cpython.Object{}, dlpack.Errorf(dlpack.KindAttribute, "NumPy's array interface cannot describe %s on %s", rec.DType, rec.Device)
 	}
 	data, err := interfacePair(t)
 	if err != nil {
@@ -114,7 +114,7 @@ func readDescription(dict cpython.Object) (r description, err error) {
 func interfaceDType(o cpython.Object) (dlpack.DType, error) {
 	var code string
 	if o.Exists() && o.IsText() {
-		code, _ = o.Text()
+		code = o.Text()
 	}
 	return parseTypestr(code)
 }

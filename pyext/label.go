@@ -50,7 +50,7 @@ func compareDevice(c *cpython.Call) (cpython.Object, error) {
 	other := c.Arg(0)
 	switch {
 	case other.IsText():
-		return cpython.Bool(other.Str() == c.Self.Device().String()), nil
+		return cpython.Bool(other.Text() == c.Self.Device().String()), nil
 	case other.IsTuple():
 		return cpython.NotImplemented(), nil
 	}

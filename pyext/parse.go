@@ -103,11 +103,7 @@ func deviceOf(o cpython.Object) (d dlpack.Device, ok bool, err error) {
 	case o.IsDevice():
 		return o.Device(), true, nil
 	case o.IsText():
-		name, err := o.Text()
-		if err != nil {
-			return d, false, err
-		}
-		d, err = dlpack.ParseDevice(name)
+		d, err = dlpack.ParseDevice(o.Text())
 		return d, true, err
 	case o.Type().Name() == "torch.device":
 		d, err = dlpack.ParseDevice(o.Str())

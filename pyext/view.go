@@ -48,10 +48,11 @@ func isContiguous(c *cpython.Call) (cpython.Object, error) {
 		return cpython.Object{}, err
 	}
 	order := "C"
-	if args[0].Exists() {
-		if order = args[0].Str(); !args[0].IsText() || order != "C" && order != "F" {
-			return cpython.Object{}, argument(dlpack.KindValue, "is_contiguous", "order", "want 'C' or 'F', got %s", args[0].Repr())
-		}
+	if args[0].Exists() && args[0].IsText() {
+		order = args[0].Text()
+	}
+	if args[0].Exists() && !args[0].IsText() || order != "C" && order != "F" {
+		return cpython.Object{}, argument(dlpack.KindValue, "is_contiguous", "order", "want 'C' or 'F', got %s", args[0].Repr())
 	}
 	rec := c.Tensor().Record()
 	return cpython.Bool(dlpack.IsContiguous(rec.Dims(), rec.Steps(), order[0])), nil

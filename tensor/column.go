@@ -14,7 +14,7 @@ type column func(Scalar) string
 // newColumn returns the column for elements of type d, of which these are all that will be written.
 func newColumn(d dlpack.DType, values []Scalar, alone bool) column {
 	switch {
-	case d.Lanes == 1 && d.Code == dlpack.CodeComplex:
+	case d.Lanes == 1 && d.Code.Complex():
 		return complexColumn(d, values)
 	case d.Lanes == 1 && len(values) > 0 && values[0].kind == KindFloat:
 		return floatColumn(d, values)

@@ -61,7 +61,7 @@ func numeric(d dlpack.DType) bool {
 	switch d.Code {
 	case dlpack.CodeOpaqueHandle:
 		return false
-	case dlpack.CodeComplex:
+	case dlpack.CodeComplex, dlpack.CodeBcomplex:
 		return true
 	}
 	return d.Bits <= 64
@@ -87,7 +87,7 @@ func compactCopy(t *dlpack.Tensor, padded bool) (*dlpack.Tensor, error) {
 // convertLanes is Convert for tensors of one lane, which share no memory. It takes complex numbers apart: two arrays of
 // them are arrays of real numbers with an axis more, and a real part alone is an array with wider strides.
 func convertLanes(dst, src lanes, dstPadded, srcPadded bool) error {
-	to, from := dst.dtype.Code == dlpack.CodeComplex, src.dtype.Code == dlpack.CodeComplex
+	to, from := dst.dtype.Code.Complex(), src.dtype.Code.Complex()
 	switch {
 	case to && from:
 		dst, src = dst.parts(), src.parts()

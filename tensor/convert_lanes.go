@@ -69,8 +69,11 @@ func (v lanes) zero() {
 }
 
 func partType(d dlpack.DType) dlpack.DType {
-	if d == dlpack.Complex32 {
+	switch d {
+	case dlpack.Complex32:
 		return halfPart
+	case dlpack.BComplex32:
+		return dlpack.BFloat16
 	}
 	return dlpack.DType{Code: dlpack.CodeFloat, Bits: d.Bits / 2, Lanes: 1}
 }

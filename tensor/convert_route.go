@@ -67,7 +67,7 @@ func route(dst, src dlpack.DType, extent int64) []stage {
 // routeNative is route without tables. A complex type comes here for its truth alone: see convertLanes.
 func routeNative(dst, src dlpack.DType) []stage {
 	switch {
-	case src.Code == dlpack.CodeComplex && src != halfPart:
+	case src.Code.Complex() && src != halfPart:
 		return []stage{complexTruth(src.Bits)}
 	case src == dlpack.Float16 && dst == dlpack.Float64:
 		return []stage{halfToDouble}

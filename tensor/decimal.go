@@ -32,7 +32,7 @@ func parseDecimal(text string) decimal {
 // measure float8_e4m3fn could call its largest value 450, and everybody else calls it 448.
 func shortest(v float64, d dlpack.DType) decimal {
 	width := int(d.Bits)
-	if d.Code == dlpack.CodeComplex {
+	if d.Code.Complex() {
 		width /= 2
 	}
 	if width == 16 {

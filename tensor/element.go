@@ -124,7 +124,7 @@ func decode(d dlpack.DType, w word) Scalar {
 		return Scalar{kind: KindUInt, bits: w}
 	case dlpack.CodeBool:
 		return BoolScalar(w != word{})
-	case dlpack.CodeComplex:
+	case dlpack.CodeComplex, dlpack.CodeBcomplex:
 		half := int(d.Bits) / 2
 		return ComplexScalar(complex(decodeFloat(d.Code, half, w[0]), decodeFloat(d.Code, half, w[half/64]>>(half%64))))
 	case dlpack.CodeFloat, dlpack.CodeOpaqueHandle:
@@ -135,7 +135,7 @@ func decode(d dlpack.DType, w word) Scalar {
 	return FloatScalar(decodeFloat(d.Code, int(d.Bits), w[0]))
 }
 
-// decodeFloat returns the value of the lowest width bits. Complex numbers have parts like CodeFloat's.
+// decodeFloat returns the value of the lowest width bits. Complex numbers have parts like CodeFloat's, or CodeBfloat's.
 func decodeFloat(code dlpack.Code, width int, bits uint64) float64 {
 	switch code {
 	case dlpack.CodeFloat, dlpack.CodeComplex:
@@ -146,7 +146,7 @@ func decodeFloat(code dlpack.Code, width int, bits uint64) float64 {
 			return float64(math.Float32frombits(uint32(bits)))
 		}
 		return math.Float64frombits(bits)
-	case dlpack.CodeBfloat:
+	case dlpack.CodeBfloat, dlpack.CodeBcomplex:
 		return bf16.decode(uint16(bits))
 	case dlpack.CodeFloat8E8M0FNU:
 		return decodeE8M0(uint8(bits))
@@ -163,11 +163,11 @@ func encode(d dlpack.DType, s Scalar) (word, error) {
 		return encodeRaw(d, s)
 	case d.Code == dlpack.CodeBool:
 		return BoolScalar(s.Bool()).bits, nil
-	case s.kind == KindComplex && d.Code != dlpack.CodeComplex:
+	case s.kind == KindComplex && !d.Code.Complex():
 		return word{}, dlpack.Errorf(dlpack.KindValue, "%v: want a real number, got %v", d, s)
 	case d.Code == dlpack.CodeInt || d.Code == dlpack.CodeUInt:
 		return encodeInt(d, s)
-	case d.Code == dlpack.CodeComplex:
+	case d.Code.Complex():
 		return encodeComplex(d, s), nil
 	case s.kind == KindFloat && math.IsNaN(s.Float64()) && noNaN(d.Code):
 		return word{}, dlpack.Errorf(dlpack.KindValue, "%v: the format has no nan", d)
@@ -234,7 +234,7 @@ func encodeFloat(code dlpack.Code, width int, v float64) uint64 {
 			return uint64(math.Float32bits(float32(v)))
 		}
 		return math.Float64bits(v)
-	case dlpack.CodeBfloat:
+	case dlpack.CodeBfloat, dlpack.CodeBcomplex:
 		return uint64(bf16.encode(v))
 	case dlpack.CodeFloat8E8M0FNU:
 		return uint64(encodeE8M0(v))

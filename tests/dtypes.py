@@ -35,6 +35,7 @@ DTYPES = {
     "float6_e2m3fn": (15, 6, 1),
     "float6_e3m2fn": (16, 6, 1),
     "float4_e2m1fn": (17, 4, 1),
+    "bcomplex32": (18, 32, 1),
     "float32x4": (2, 32, 4),
     "float16x2": (2, 16, 2),
     "uint8x3": (1, 8, 3),

@@ -324,7 +324,7 @@ def test_the_cpu_never_touches_device_memory(cuda):
 t = gd.zeros((2, 2), device="cuda:1")
 assert "cuda:1" in repr(t) and "shape=(2, 2)" in repr(t)
 assert t.nbytes == 16 and len(t) == 2 and t.data_ptr
-for read in (t.tolist, t[0, 0].item, lambda: t.astype("int8"), lambda: memoryview(t), lambda: t.__reduce_ex__(5), lambda: t.__array_interface__,
+for read in (t.tolist, t[0, 0].item, lambda: t.astype("int8"), lambda: memoryview(t), lambda: t.__reduce_ex__(5), lambda: t.__array__(),
              lambda: gd.asarray(t, dtype="int8"), lambda: bytes(t)):
     try:
         read()
@@ -332,7 +332,7 @@ for read in (t.tolist, t[0, 0].item, lambda: t.astype("int8"), lambda: memoryvie
         assert "cuda:1" in str(e), e
     else:
         raise AssertionError(read)
-assert [row.device for row in t] == ["cuda:1"] * 2
+assert [row.device for row in t] == ["cuda:1"] * 2 and not hasattr(t, "__array_interface__")
 m = gd.full(2, 3.0, device="cuda_managed")
 assert m.tolist() == [3, 3] and gd.full(2, 3.0, device="cuda_host").tolist() == [3, 3]
 """)

@@ -24,9 +24,12 @@ TYPES = {  # dlpack.h
     "HEXAGON": 16,
     "MAIA": 17,
     "TRN": 18,
+    "TPU": 19,
+    "TPU_HOST": 20,
+    "ASCEND": 21,
 }
 
-HOST = {"CPU", "CUDA_HOST", "ROCM_HOST", "CUDA_MANAGED"}  # whose number 0 goes without saying
+HOST = {"CPU", "CUDA_HOST", "ROCM_HOST", "CUDA_MANAGED", "TPU_HOST"}  # whose number 0 goes without saying
 
 types = pytest.mark.parametrize("kind", gd.DeviceType)
 

@@ -82,15 +82,15 @@ def test_deleter_waits_for_the_last_view(legacy):
     assert forged.deleted == 1
 
 
-@pytest.mark.parametrize("version", [(1, 0), (1, 3), (1, 99), (0, 9)])
+@pytest.mark.parametrize("version", [(1, 0), (1, 3), (1, 99)])
 def test_versions(version):
     """R35"""
     assert check_taken(Forged(version=version)).tolist() == VALUES
 
 
-@pytest.mark.parametrize("version", [(2, 0), (3, 7), (2**32 - 1, 0)])
+@pytest.mark.parametrize("version", [(0, 0), (0, 8), (2, 0), (3, 7), (2**32 - 1, 0)])
 def test_versions_to_come(version):
-    """R34: nothing beyond version and deleter is read."""
+    """R34: of another major, nothing beyond version and deleter is read; a versioned record of major 0 never was."""
     forged = Forged((3,), version=version, ndim=-5, data=0x10)
     check_refused(forged, rf"want DLPack 1\.x, got a tensor of DLPack {version[0]}\.{version[1]}")
 
@@ -199,7 +199,7 @@ def test_bool_bytes_beyond_one():
 @pytest.mark.parametrize("kind", gd.DeviceType)
 def test_devices(kind):
     """Known devices are taken; only host memory is read."""
-    host = kind.name in ("CPU", "CUDA_HOST", "ROCM_HOST", "CUDA_MANAGED")
+    host = kind.name in ("CPU", "CUDA_HOST", "ROCM_HOST", "CUDA_MANAGED", "TPU_HOST")
     forged = Forged(device=(kind, 0))
     t = check_taken(forged)
     assert t.device == gd.Device(kind)
@@ -273,8 +273,8 @@ def test_exception_survives_a_deleter():
         ((3,), None, "got 5", {"device": (5, 0)}),
         ((3,), None, "got 99", {"device": (99, 0)}),
         ((3,), None, "got -1", {"device": (-1, 0)}),
-        ((3,), None, "want a type code from 0 to 17, got 18", {"dtype": (18, 8, 1)}),
-        ((3,), None, "want a type code from 0 to 17, got 255", {"dtype": (255, 255, 65535)}),
+        ((3,), None, "want a type code from 0 to 18, got 19", {"dtype": (19, 8, 1)}),
+        ((3,), None, "want a type code from 0 to 18, got 255", {"dtype": (255, 255, 65535)}),
         ((3,), None, "dtype bool: want 8 bits, got 1", {"dtype": (6, 1, 1)}),
         ((3,), None, "want 1 lane or more, got 0", {"dtype": (2, 32, 0)}),
         ((3,), None, "want 8 bits, got 6", {"dtype": (10, 6, 1)}),
@@ -374,6 +374,100 @@ def test_old_producer(asked):
     producer = Old(Forged(legacy=True))
     assert gd.from_dlpack(producer, **asked).tolist() == VALUES
     assert producer.calls == [None]
+
+
+IMPORTERS = {
+    "from_dlpack": gd.from_dlpack,
+    "asarray": gd.asarray,
+    "copy": lambda x: gd.from_dlpack(x, copy=True),
+    "no copy": lambda x: gd.from_dlpack(x, copy=False),
+    "device": lambda x: gd.from_dlpack(x, device="cpu"),
+}
+importers = pytest.mark.parametrize("importer", IMPORTERS.values(), ids=IMPORTERS)
+
+
+class Wrapper:
+    """Hands what it is asked to what it is made with; its own signature says nothing."""
+
+    def __init__(self, inner, asked):
+        self.inner, self.asked = inner, asked
+
+    def __dlpack__(self, **keywords):
+        self.asked.append(sorted(keywords))
+        return self.inner.__dlpack__(**keywords)
+
+
+@importers
+@pytest.mark.parametrize("first", IMPORTERS.values(), ids=IMPORTERS)
+def test_old_producer_is_remembered(importer, first):
+    """R33: asked twice the first time, and once from then on."""
+    asked = []
+    kind = type("Fresh", (Wrapper,), {})
+    assert first(kind(Old(Forged(legacy=True)), asked)).tolist() == VALUES
+    assert len(asked) == 2 and asked[1] == []
+    gd.from_dlpack(kind(Old(Forged(legacy=True)), asked))
+    asked.clear()
+    for _ in range(3):
+        assert importer(kind(Old(Forged(legacy=True)), asked)).tolist() == VALUES
+    assert asked == [[]] * 3
+
+
+@importers
+def test_remembered_type_that_changes(importer, np):
+    """R23, R33: what legacy capsules cannot say is asked for again, with the version; so is what takes more than before."""
+    asked = []
+    kind = type("Fresh", (Wrapper,), {})
+    gd.from_dlpack(kind(Old(Forged(legacy=True)), asked))
+    frozen = np.arange(3.0)
+    frozen.flags.writeable = False
+    t = importer(kind(frozen, asked))
+    assert t.tolist() == VALUES and t.readonly == (importer is not IMPORTERS["copy"])
+    assert importer(kind(gd.asarray(b"abc"), asked)).tolist() == [97, 98, 99]
+
+    class Strict(Producer):
+        def __dlpack__(self, *, max_version, copy=None, dl_device=None):
+            return super().__dlpack__(max_version=max_version)
+
+    for _ in range(2):
+        assert importer(kind(Strict(Forged()), asked)).tolist() == VALUES
+        assert importer(kind(Old(Forged(legacy=True)), asked)).tolist() == VALUES
+    kind.__dlpack__ = lambda self, **keywords: asked.append("new") or Forged().capsule()
+    assert importer(kind(None, asked)).tolist() == VALUES
+    assert asked[-1] == "new" != asked[-2]
+
+
+@importers
+def test_only_the_version_decides(importer, np):
+    """R33: a producer that knows max_version, but not copy=, is asked for it from then on."""
+    asked = []
+
+    class Middle(Producer):
+        def __dlpack__(self, *, stream=None, max_version=None):
+            asked.append(max_version)
+            return self.forged.capsule()
+
+    importer(Middle(Forged()))
+    for _ in range(2):
+        asked.clear()
+        gd.from_dlpack(Middle(Forged()))
+        assert asked == [(1, 3)]
+
+
+@importers
+def test_type_errors_of_a_planned_type(importer):
+    """R49: the producer's own; asked twice at most."""
+    asked = []
+    kind = type("Fresh", (Wrapper,), {})
+    gd.from_dlpack(kind(Producer(Forged()), asked))
+    asked.clear()
+    with pytest.raises(TypeError, match="my own"):
+        importer(kind(Raising(TypeError("my own")), asked))
+    assert len(asked) == 2
+    for error in (BufferError, KeyError, KeyboardInterrupt):
+        asked.clear()
+        with pytest.raises(error, match="my own"):
+            importer(kind(Raising(error("my own")), asked))
+        assert len(asked) == 1 or (error is BufferError and importer is IMPORTERS["copy"])
 
 
 class Raising(Producer):

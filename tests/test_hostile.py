@@ -42,7 +42,7 @@ WRONG = {
     "device 5": {"device": (5, 0)},
     "device -1": {"device": (-1, 0)},
     "device 2^31-1": {"device": (2**31 - 1, 2**31 - 1)},
-    "code 18": {"dtype": (18, 8, 1)},
+    "code 19": {"dtype": (19, 8, 1)},
     "code 255": {"dtype": (255, 255, 65535)},
     "bits 0": {"dtype": (0, 0, 1)},
     "bits 255": {"dtype": (0, 255, 1)},
@@ -104,7 +104,7 @@ def test_own_table(fields, deleter):
     assert (out.value, forged.deleted) == (None, 0)
 
 
-@pytest.mark.parametrize("version", [(2, 0), (2**32 - 1, 2**32 - 1)])
+@pytest.mark.parametrize("version", [(0, 0), (0, 99), (2, 0), (2**32 - 1, 2**32 - 1)])
 @wrong
 def test_versions_to_come(fields, version):
     """R34: refused for their version, nothing else of them is read."""

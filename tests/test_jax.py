@@ -230,3 +230,22 @@ def test_traced_arrays_are_no_tensors():
         return x
 
     jax.jit(inside)(jnp.zeros(3))
+
+
+def test_wrapper_with_a_buffer_of_its_own():
+    """A type is planned by one of its objects; the next may have a dtype that is none, and a buffer without strides."""
+    x = jnp.arange(4.0, dtype="float32")
+    gd.from_dlpack(x)
+
+    class Wrapper(ctypes.c_float * 4):
+        dtype = np.dtype("float32")
+
+        def __dlpack__(self, **keywords):
+            return x.__dlpack__()
+
+    wrapper = Wrapper.from_address(address(x))
+    for dtype in (Wrapper.dtype, 5, (12 << 30) | 5, "float32", None, object(), np.float32, jnp.float32, "", ()):
+        Wrapper.dtype = dtype
+        t = gd.from_dlpack(wrapper)
+        check_same(t, x)
+        assert t.readonly

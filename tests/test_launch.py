@@ -191,3 +191,28 @@ metal = gd.from_dlpack(forge.Forged(device=(8, 0)).capsule())
 raises(BufferError, "cannot make a tensor on metal:0", f.empty_like, metal)
 del a, y, out, metal, columns
 """)
+
+
+def test_cuda_array_interface(run):
+    """What asarray takes, a function takes: also who has that interface alone, whose stream is waited for."""
+    run("""
+class Described:
+    def __init__(self, t, **changes):
+        self.t, self.changes = t, changes
+    @property
+    def __cuda_array_interface__(self):
+        return {**self.t.__cuda_array_interface__, **self.changes}
+t, s = gd.zeros((2, 3), device="cuda:1"), new_stream(1)
+assert f.tell(Described(t), t, None) == f.tell(t, t, None), f.tell(Described(t), t, None)
+assert f.tell([Described(t.T)], None, None) == f.tell([t.T], None, None)
+assert f.stream(Described(t), Described(t)) == 0
+fake.fake_reset()
+assert f.stream(Described(t, stream=s), t) == 0 and len(log("cuStreamWaitEvent")) == 1
+assert type(f.empty_like(Described(t))) is gd.Tensor
+out = gd.zeros((2, 3), device="cuda:1")
+f.empty_like(t, out=Described(out))
+raises(BufferError, "argument 'x': __main__.Described.__cuda_array_interface__: want version 2 or 3", f.tell, Described(t, version=1))
+raises(BufferError, "mask", f.tell, Described(t, mask=1))
+raises(BufferError, "read-only", f.empty_like, t, out=Described(out, data=(out.data_ptr, True)))
+del t, out
+""")

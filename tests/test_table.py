@@ -10,6 +10,7 @@ from dtypes import DTYPES, nbytes
 from forge import (
     MAIN_NAME,
     OLD_NAME,
+    PADDED,
     RAISES_ONLY,
     RAISES_SYSTEM_ERROR,
     RAISES_TYPE_ERROR,
@@ -27,6 +28,7 @@ from forge import (
     capsule_new,
     delete,
     forged_table,
+    managed_in,
     name_of,
     publish,
     table_of,
@@ -92,11 +94,37 @@ def test_export(key):
     delete(managed)
 
 
-def test_export_of_read_only():
-    """R61: the flags are all that says so."""
-    rc, address = export(gd.asarray(b"abc"))
+READ_ONLY_TENSORS = {
+    "bytes": lambda: gd.asarray(b"abc"),
+    "view": lambda: gd.asarray(b"abcdef")[::2],
+    "capsule": lambda: gd.from_dlpack(Forged(flags=READ_ONLY).capsule()),
+    "read-only and padded": lambda: gd.from_dlpack(Forged(dtype=(0, 4, 1), flags=READ_ONLY | PADDED).capsule()),
+    "0-d": lambda: gd.asarray(memoryview(b"abcd").cast("i"))[0],
+}
+
+
+@pytest.mark.parametrize("t", READ_ONLY_TENSORS.values(), ids=READ_ONLY_TENSORS)
+def test_export_of_read_only(t):
+    """R43, R61: nobody who uses tables looks at the flag; who does asks __dlpack__, which has it (R67)."""
+    t = t()
+    with pytest.raises(BufferError, match=r"is read-only, .* use \.copy\(\)"):
+        export(t)
+    with pytest.raises(BufferError, match=r"is read-only, .* use \.copy\(\)"):
+        RecordFromPy(OURS.record_from_py)(t, ctypes.byref(Record()))
+    rc, address = export(t.copy())
+    assert rc == 0
+    delete(Versioned.from_address(address))
+    assert managed_in(t.__dlpack__(max_version=(1, 0))).flags & READ_ONLY
+
+
+def test_export_of_padded():
+    """R21: a managed tensor says it by a flag, a borrowed record has none."""
+    t = gd.from_dlpack(Forged(dtype=(0, 4, 1), flags=PADDED).capsule())
+    with pytest.raises(BufferError, match="padded to bytes"):
+        RecordFromPy(OURS.record_from_py)(t, ctypes.byref(Record()))
+    rc, address = export(t)
     managed = Versioned.from_address(address)
-    assert (rc, managed.flags) == (0, READ_ONLY)
+    assert (rc, managed.flags) == (0, PADDED)
     delete(managed)
 
 
@@ -160,6 +188,7 @@ def test_import_of_every_dtype(name):
     ("forged", "wanted"),
     [
         (lambda: Forged(version=(2, 0)), r"want DLPack 1\.x, got a tensor of DLPack 2\.0"),
+        (lambda: Forged(version=(0, 8)), r"want DLPack 1\.x, got a tensor of DLPack 0\.8"),
         (lambda: Forged(data=None), "data: want a pointer for 3 elements of float32, got NULL"),
         (lambda: Forged(data=0x10), "data: want a pointer or NULL, got 0x10"),
         (lambda: Forged(ndim=-1), "ndim: want 0 to 64, got -1"),
@@ -173,7 +202,7 @@ def test_import_of_every_dtype(name):
         (lambda: Forged((2,), (-(2**50),), data=0x10000), "want elements within the address space"),
         (lambda: Forged(byte_offset=2**64 - 8), "want elements within the address space"),
         (lambda: Forged(device=(99, 0)), "want a device type of DLPack 1.3, got 99"),
-        (lambda: Forged(dtype=(18, 8, 1)), "want a type code from 0 to 17, got 18"),
+        (lambda: Forged(dtype=(19, 8, 1)), "want a type code from 0 to 18, got 19"),
         (lambda: Forged(dtype=(6, 1, 1)), "want 8 bits, got 1"),
         (lambda: Forged(dtype=(2, 32, 0)), "want 1 lane or more, got 0"),
         (lambda: Forged(dtype=(2, 8, 1)), "want 16, 32, 64 or 128 bits, got 8"),
@@ -263,7 +292,7 @@ def test_allocate_on_a_thread():
         ((-1,), {}, "ValueError"),
         ((3,), {"ndim": -1}, "ValueError"),
         ((3,), {"ndim": 65}, "ValueError"),
-        ((3,), {"dtype": (18, 8, 1)}, "ValueError"),
+        ((3,), {"dtype": (19, 8, 1)}, "ValueError"),
         ((3,), {"dtype": (2, 32, 0)}, "ValueError"),
         ((3,), {"dtype": (2, 0, 1)}, "ValueError"),
         ((1 << 60,), {}, "MemoryError"),
@@ -400,6 +429,7 @@ class Tracked:
     [
         lambda: Forged(data=None),
         lambda: Forged(version=(2, 0)),
+        lambda: Forged(version=(0, 9)),
         lambda: Forged(ndim=-1),
         lambda: Forged(dtype=(99, 8, 1)),
         lambda: Forged((2,), (-(2**63),)),

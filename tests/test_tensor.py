@@ -162,6 +162,29 @@ def test_too_much_memory():
         gd.empty(1 << 62)
 
 
+@pytest.mark.parametrize("value", [2**63, 2**64 - 1, 2**64, 2**127, -(2**127) - 1, 2**128, 10**50, -(10**300)])
+@pytest.mark.parametrize("dtype", ["float64", "float32", "float16", "complex128", "bool", "bfloat16"])
+def test_large_ints_in_floats(value, dtype, np):
+    """As NumPy's: rounded, or infinite."""
+    with np.errstate(all="ignore"):
+        want = np.float64(value).astype("float64" if dtype == "bfloat16" else dtype).item()
+    if dtype == "bfloat16":
+        want = gd.full((), float(value), dtype).item()
+    assert gd.full((), value, dtype).item() == want
+
+
+def test_ints_that_python_does_not_print():
+    for dtype in ("int64", "float64", "uint128"):
+        with pytest.raises(ValueError, match=rf"full\(\) argument 'value': {dtype}: <int> does not fit"):
+            gd.full(3, 10**5000, dtype)
+
+
+@pytest.mark.parametrize("value", [2**63, 2**64 - 1, 2**63 - 1, 0])
+def test_large_ints_in_uint64(value, np):
+    for x in (value, np.uint64(value)):
+        assert gd.full(2, x, "uint64").tolist() == [value] * 2
+
+
 @pytest.mark.parametrize(
     ("value", "dtype", "error", "wanted"),
     [
@@ -170,7 +193,13 @@ def test_too_much_memory():
         (128, "int8", ValueError, "int8: 128 does not fit"),
         (8, "int4", ValueError, "int4: 8 does not fit"),
         (2**64, "uint64", ValueError, "uint64: 18446744073709551616 does not fit"),
-        (2**200, "int128", ValueError, "want an integer of at most 128 bits"),
+        (2**200, "int128", ValueError, f"int128: {2**200} does not fit"),
+        (-(2**127) - 1, "int128", ValueError, f"int128: {-(2**127) - 1} does not fit"),
+        (2**128, "uint128", ValueError, f"uint128: {2**128} does not fit"),
+        (2**128, "handle", ValueError, f"handle: {2**128} does not fit"),
+        (2**200, "int8", ValueError, r"full\(\) argument 'value': int8: \d+ does not fit"),
+        (10**400, "float64", ValueError, r"full\(\) argument 'value': float64: 10+ does not fit"),
+        (2**63, "int64", ValueError, "int64: 9223372036854775808 does not fit"),
         (float("nan"), "int8", ValueError, "int8: nan does not fit"),
         (1j, "float32", ValueError, r"float32: want a real number, got \(0\+1j\)"),
         ("1", "float32", TypeError, "want a bool, int, float or complex, got str"),
@@ -190,11 +219,6 @@ def test_type_cannot_be_instantiated():
         object.__new__(gd.Tensor)
     with pytest.raises(TypeError, match="not an acceptable base type"):
         type("Mine", (gd.Tensor,), {})
-
-
-def test_a_value_of_too_many_digits():
-    with pytest.raises(ValueError, match="an int with too many digits"):
-        gd.full(1, 10**5000)
 
 
 # ---- attributes ----

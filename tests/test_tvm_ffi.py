@@ -133,6 +133,17 @@ def test_read_only_is_not_for_tvm_ffi():
         gd.asarray(b"abc").to(tvm_ffi.Tensor)
 
 
+@pytest.mark.parametrize("make", [lambda: b"abcdef", lambda: memoryview(b"abcdef")[::2]])
+def test_read_only_argument(make, echo):
+    """R43: tvm-ffi takes arguments by the table, and does not look at the flag: what comes back could be written."""
+    t = gd.asarray(make())
+    for take in (echo, tvm_ffi.from_dlpack):
+        with pytest.raises(BufferError, match="the tensor is read-only"):
+            take(t)
+    u = echo(t.copy())
+    assert u.tolist() == t.tolist() and not u.readonly
+
+
 def test_copy():
     """tvm-ffi refuses copy=True; then we copy (R47)."""
     x = tvm_ffi.from_dlpack(gd.full(3, 7, "int8"))

@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	mostC      = 3400 // lines of C that are neither blank nor a comment or a text alone
+	mostC      = 3420 // lines of C that are neither blank nor a comment or a text alone
 	goForEachC = 4    // Go lines, tests included, for each of them
 )
 
@@ -22,7 +22,8 @@ var mayHoldC = []string{"internal/cpython", "library", "tvmffi"}
 // declares are the headers that say what others have laid down, Python and DLPack, or what others rely on: an ABI has as
 // many lines as it has, and none of them does anything.
 var declares = []string{
-	"internal/cpython/pyabi.h", "internal/cpython/records.h", "internal/cpython/packed.h", "library/godlpack.h",
+	"internal/cpython/pyabi.h", "internal/cpython/records.h", "internal/cpython/packed.h", "internal/cpython/arrow.h",
+	"library/godlpack.h",
 }
 
 func TestBudgetOfC(t *testing.T) {

@@ -130,11 +130,29 @@ func HoldBuffer(o Object) (Buffer, error) {
 	if view.format != nil {
 		b.Format = C.GoString(view.format)
 	}
-	for i := range int(view.ndim) {
-		b.Shape = append(b.Shape, int64(unsafe.Slice(view.shape, view.ndim)[i]))
-		b.Strides = append(b.Strides, int64(unsafe.Slice(view.strides, view.ndim)[i]))
-	}
+	b.Shape, b.Strides = layoutOf(view)
 	return b, nil
+}
+
+// layoutOf reads shape and strides in bytes. Some exporters leave out what says nothing new, though it was asked for:
+// ctypes and NumPy's times the strides of compact elements.
+func layoutOf(view *C.Py_buffer) (shape, strides []int64) {
+	n := max(int(view.ndim), 0)
+	shape, strides = make([]int64, n), make([]int64, n)
+	if view.shape != nil {
+		copy(shape, unsafe.Slice((*int64)(unsafe.Pointer(view.shape)), n))
+	} else if n > 0 && view.itemsize > 0 {
+		shape[n-1] = int64(view.len / view.itemsize) // without a shape there is one dimension at most
+	}
+	if view.strides != nil {
+		copy(strides, unsafe.Slice((*int64)(unsafe.Pointer(view.strides)), n))
+		return shape, strides
+	}
+	dlpack.CompactStrides(strides, shape)
+	for i := range strides {
+		strides[i] *= int64(view.itemsize)
+	}
+	return shape, strides
 }
 
 // Release lets go of the memory.

@@ -135,6 +135,9 @@ PyObject *gd_adopt(DLManagedTensorVersioned *m, uint64_t flags);
 bool gd_tensor_share(gd_tensor *x);
 PyObject *gd_capsule(gd_tensor *x, bool versioned, uint64_t extra_flags);
 
+PyObject *gd_arrow_schema(const char *format);
+PyObject *gd_arrow_array(gd_tensor *x);
+
 int gd_table_take(const DLPackExchangeAPI *api, PyObject *x, DLManagedTensorVersioned **out);
 int gd_table_make(const DLPackExchangeAPI *api, DLManagedTensorVersioned *m, PyObject **out);
 void gd_managed_delete(DLManagedTensorVersioned *versioned, DLManagedTensor *legacy);
@@ -153,6 +156,7 @@ typedef struct {
   PyObject *grad;               /* requires_grad as the type has it, if that cannot be hidden by an object: or NULL */
   descrgetfunc get_grad;        /* how to read it */
   bool immutable;               /* by method: legacy capsules are read-only */
+  bool bare;                    /* by method: it takes no max_version */
 } gd_plan;
 
 enum { GD_PLANS = 64 };

@@ -4,7 +4,6 @@ package cpython
 import "C"
 
 import (
-	"fmt"
 	"runtime/debug"
 	"unsafe"
 
@@ -40,6 +39,9 @@ const (
 	OpTensorPermute      Op = C.GD_OP_tensor_permute
 	OpTensorItem         Op = C.GD_OP_tensor_item
 	OpTensorToList       Op = C.GD_OP_tensor_tolist
+	OpTensorArray        Op = C.GD_OP_tensor_array
+	OpTensorArrow        Op = C.GD_OP_tensor_arrow
+	OpDTypeNumPy         Op = C.GD_OP_dtype_numpy
 	OpTensorTo           Op = C.GD_OP_tensor_to
 	OpTensorDLPack       Op = C.GD_OP_tensor_dlpack
 	OpTensorRepr         Op = C.GD_OP_tensor_repr
@@ -152,12 +154,8 @@ func newCall(self *C.PyObject, args **C.PyObject, nargs int, kwnames *C.PyObject
 	all := unsafe.Slice((*Object)(unsafe.Pointer(args)), nargs+names)
 	call.args = all[:nargs:nargs]
 	for i, value := range all[nargs:] {
-		name, err := Object{C.PyTuple_GetItem(kwnames, C.Py_ssize_t(i))}.Text()
-		if err != nil {
-			name = fmt.Sprintf("keyword %d", i)
-			ClearError()
-		}
-		call.keywords = append(call.keywords, Keyword{name, value})
+		name := Object{C.PyTuple_GetItem(kwnames, C.Py_ssize_t(i))}
+		call.keywords = append(call.keywords, Keyword{name.Text(), value})
 	}
 	return call
 }
@@ -177,11 +175,7 @@ func (c *Call) Unpack() *Call {
 		var at C.Py_ssize_t
 		var key, value *C.PyObject
 		for C.PyDict_Next(c.args[1].p, &at, &key, &value) != 0 {
-			name, err := Object{key}.Text()
-			if err != nil {
-				ClearError()
-			}
-			call.keywords = append(call.keywords, Keyword{name, Object{value}})
+			call.keywords = append(call.keywords, Keyword{Object{key}.Text(), Object{value}})
 		}
 	}
 	return call

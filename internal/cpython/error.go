@@ -1,12 +1,11 @@
 package cpython
 
 // #include "core.h"
-// #include <stdlib.h>
 import "C"
 
 import (
 	"errors"
-	"unsafe"
+	"strings"
 
 	"godlpack/dlpack"
 )
@@ -29,10 +28,14 @@ func raise(err error) {
 	class := map[dlpack.Kind]*C.PyObject{
 		dlpack.KindBuffer: C.PyExc_BufferError, dlpack.KindType: C.PyExc_TypeError, dlpack.KindValue: C.PyExc_ValueError,
 		dlpack.KindRuntime: C.PyExc_RuntimeError, dlpack.KindMemory: C.PyExc_MemoryError, dlpack.KindIndex: C.PyExc_IndexError,
+		dlpack.KindOverflow: C.PyExc_OverflowError, dlpack.KindAttribute: C.PyExc_AttributeError,
 	}[dlpack.KindOf(err)]
-	text := C.CString(dlpack.MessageOf(err))
-	defer C.free(unsafe.Pointer(text))
-	C.PyErr_SetString(class, text)
+	message := dlpack.MessageOf(err)
+	text := textObject(strings.ToValidUTF8(message, "\uFFFD"))
+	defer text.Release()
+	if text.Exists() {
+		C.PyErr_SetObject(class, text.p)
+	}
 }
 
 // ClearError forgets the pending exception, if there is one.

@@ -130,11 +130,17 @@ static PyObject *take_capsule(PyObject *capsule, bool immutable) {
   return tensor;
 }
 
-/* What x's __dlpack__ answers to the usual question. */
-static PyObject *ask_method(PyObject *x) {
+/* What x's __dlpack__ answers to the usual question, or to the bare one if that is what its type takes; to the other one
+   after an error that may come of the question (R33): TypeErrors, and a BufferError for what legacy capsules cannot say. */
+static PyObject *ask_method(PyObject *x, bool bare) {
   PyObject *method = PyObject_GetAttr(x, str_dlpack);
-  PyObject *answer = method == NULL ? NULL : PyObject_Call(method, no_arguments, versioned_keyword);
-  if (method != NULL) Py_DecRef(method);
+  if (method == NULL) return NULL;
+  PyObject *answer = PyObject_Call(method, no_arguments, bare ? NULL : versioned_keyword);
+  if (answer == NULL && (PyErr_ExceptionMatches(PyExc_TypeError) || (bare && PyErr_ExceptionMatches(PyExc_BufferError)))) {
+    PyErr_Clear();
+    answer = PyObject_Call(method, no_arguments, bare ? versioned_keyword : NULL);
+  }
+  Py_DecRef(method);
   return answer;
 }
 
@@ -150,7 +156,7 @@ static PyObject *take_answer(PyObject *x, PyObject *answer, bool immutable) {
 }
 
 /* gd_lane_from_dlpack is godlpack.from_dlpack: by the road in the plan for x's type, if there is one. An exception of a
-   table is Go's to judge (R67), one of x's own method is the caller's, unless it says that it wants other keywords.
+   table is Go's to judge (R67), one of x's own method is the caller's.
    C because: (b), (c).
    GIL: held.
    Owns: the result is the caller's; on failure NULL with an exception set, and nothing is held.
@@ -169,9 +175,7 @@ PyObject *gd_lane_from_dlpack(PyObject *module, PyObject *const *args, Py_ssize_
         /* fall through */
       case GD_BY_METHOD:
         immutable = plan->immutable; /* x's Python code may change the plan */
-        if ((answer = ask_method(x)) != NULL) return take_answer(x, answer, immutable);
-        if (!PyErr_ExceptionMatches(PyExc_TypeError)) return NULL;
-        break;
+        return (answer = ask_method(x, plan->bare)) == NULL ? NULL : take_answer(x, answer, immutable);
     }
     if (tensor != NULL) return tensor;
     PyErr_Clear();

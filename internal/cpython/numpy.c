@@ -34,6 +34,7 @@ typedef struct {
   PyTypeObject *array_type;
   void **functions;
   struct { DLDataType dtype; bool padded; } learned[TYPE_NUMBERS]; /* what each type number means; bits 0: unknown */
+  PyTypeObject *dtype_class; /* the metaclass of NumPy's dtypes: who has another one is no dtype; never freed */
   gd_label_cache dtypes;
 } numpy_lane;
 
@@ -57,8 +58,10 @@ void gd_numpy_enable(PyTypeObject *type, void **table) {
    Owns: nothing passes.
    Threads: any with the GIL. */
 void gd_numpy_learn(PyObject *x, DLDataType dtype, bool padded) {
-  int n = ((numpy_array *)x)->descr->type_num;
+  numpy_dtype *descr = ((numpy_array *)x)->descr;
+  int n = descr->type_num;
   if (n < 0 || n >= TYPE_NUMBERS) return;
+  lane->dtype_class = Py_TYPE(Py_TYPE(descr));
   lane->learned[n].dtype = dtype;
   lane->learned[n].padded = padded;
 }
@@ -145,15 +148,15 @@ PyObject *gd_numpy_take(PyObject *x) {
 PyObject *gd_numpy_take_buffer(PyObject *x, PyObject *dtype_name) {
   PyObject *descr = lane->array_type == NULL ? NULL : PyObject_GetAttr(x, dtype_name);
   if (descr == NULL) return NULL;
-  int n = ((numpy_dtype *)descr)->type_num;
-  Py_DecRef(descr); /* x has it still */
+  int n = Py_TYPE(Py_TYPE(descr)) == lane->dtype_class ? ((numpy_dtype *)descr)->type_num : -1;
+  Py_DecRef(descr);
   if (n < 0 || n >= TYPE_NUMBERS || lane->learned[n].dtype.bits == 0 || lane->learned[n].padded) return NULL;
   Py_buffer *view;
   gd_storage *storage = gd_storage_of_buffer(x, PyBUF_STRIDES, &view);
   if (storage == NULL) return NULL;
   int64_t strides[DLPACK_MAX_NDIM], itemsize = gd_item_bits(lane->learned[n].dtype, 0) / 8;
   PyObject *tensor = NULL;
-  if (view->ndim <= DLPACK_MAX_NDIM && view->itemsize == itemsize) {
+  if (view->ndim <= DLPACK_MAX_NDIM && view->itemsize == itemsize && (view->ndim == 0 || (view->shape != NULL && view->strides != NULL))) {
     for (int i = 0; i < view->ndim; i++) strides[i] = view->strides[i] / itemsize; /* XLA's layouts have whole ones */
     DLTensor t = {view->buf, {kDLCPU, 0}, view->ndim, lane->learned[n].dtype, view->shape, strides, 0};
     tensor = gd_tensor_new(&t, DLPACK_READ_ONLY, storage);

@@ -62,7 +62,7 @@ func (o Object) Release() {
 	}
 }
 
-// Type returns o's exact type.
+// Type returns o's exact type. o's own code may give it another, and the one before may go: Retain it before such code runs.
 //
 // GIL: held.
 // Owns: the result is borrowed from o.
@@ -128,17 +128,24 @@ func (o Object) Name() string {
 // Threads: any with the GIL.
 func (o Object) Module() string { return o.textAttr("__module__") }
 
+// Has reports whether o has an attribute; one that cannot be read counts as no.
+//
+// GIL: held; may run o's Python code; no exception may be pending.
+// Owns: nothing passes.
+// Threads: any with the GIL.
+func (o Object) Has(name string) bool {
+	a := o.Find(name)
+	defer a.Release()
+	return a.Exists()
+}
+
 func (o Object) textAttr(name string) string {
 	a := o.Find(name)
 	defer a.Release()
 	if !a.Exists() || !a.IsText() {
 		return ""
 	}
-	s, err := a.Text()
-	if err != nil {
-		ClearError()
-	}
-	return s
+	return a.Text()
 }
 
 // Attr reads an attribute.

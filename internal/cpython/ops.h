@@ -69,6 +69,14 @@
   M(tensor, reduce_ex, "__reduce_ex__", \
     "__reduce_ex__($self, protocol, /)\n--\n\n" \
     "Pickles the elements; from protocol 5 on as a buffer that can travel out of band, without a copy (PEP 574).") \
+  M(tensor, array, "__array__", \
+    "__array__($self, /, dtype=None, copy=None)\n--\n\n" \
+    "An array of NumPy over the same memory, read-only if the tensor is; converted to dtype, or copied, as numpy.asarray\n" \
+    "would. Raises ValueError if copy=False and only a copy would do, BufferError if NumPy has no such dtype.") \
+  M(tensor, arrow, "__arrow_c_array__", \
+    "__arrow_c_array__($self, /, requested_schema=None)\n--\n\n" \
+    "The tensor as an Arrow array, a pair of capsules: 1 dimension of integers or floats, without a copy if they lie side\n" \
+    "by side. Raises BufferError for other tensors. Source: the Arrow PyCapsule interface.") \
   M(tensor, tolist, "tolist", \
     "tolist($self, /)\n--\n\nThe elements as nested lists of Python numbers (a number for a tensor of 0 dimensions).")
 
@@ -83,7 +91,7 @@
   M(module, from_dlpack) M(module, take_answer) M(module, adopt) M(module, make_dtype) M(module, make_device) M(module, numpy_dtype) \
   M(tensor, to) M(tensor, dlpack) M(tensor, repr) M(tensor, subscript) M(tensor, iter) M(tensor, transpose) M(tensor, array_interface) \
   M(tensor, cuda_array_interface) \
-  M(dtype, new) M(dtype, compare) M(device, new) M(device, compare) \
+  M(dtype, new) M(dtype, compare) M(dtype, numpy) M(device, new) M(device, compare) \
   M(function, argument) M(function, like) M(function, out) M(function, convert) M(function, fill) \
   M(function, allocate) M(function, learn_torch)
 
@@ -98,7 +106,7 @@ enum gd_op {
   "from_dlpack(x, /, *, device=None, copy=None)\n--\n\n" \
   "A tensor over the memory of x: an object with DLPack's exchange table or __dlpack__, or a DLPack capsule.\n\n" \
   "Nothing is copied unless copy=True, or unless device names another device. The result is read-only if x says\n" \
-  "so, and always for jax arrays, which are immutable.\n" \
+  "so, and always for arrays of jax and pyarrow, which are immutable.\n" \
   "Raises BufferError if x cannot be shared as asked (it requires grad, is conjugated, is sparse, ...), TypeError\n" \
   "if x is no tensor, ValueError for a bad device; errors of x's own __dlpack__ come through unchanged.\n" \
   "Source: array API 2024.12, from_dlpack."

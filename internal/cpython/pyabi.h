@@ -211,6 +211,7 @@ int PyBytes_AsStringAndSize(PyObject *, char **, Py_ssize_t *);
 PyObject *PyUnicode_FromFormat(const char *, ...);
 PyObject *PyUnicode_FromStringAndSize(const char *, Py_ssize_t);
 PyObject *PyUnicode_DecodeUTF8(const char *, Py_ssize_t, const char *);
+PyObject *PyUnicode_AsEncodedString(PyObject *, const char *, const char *);
 int PyUnicode_Compare(PyObject *, PyObject *);
 int PyUnicode_CompareWithASCIIString(PyObject *, const char *);
 PyObject *PyUnicode_InternFromString(const char *);

@@ -52,8 +52,8 @@ typedef struct {
 
 enum { DLPACK_MAJOR = 1, DLPACK_MINOR = 3, DLPACK_MAX_NDIM = 64 };
 enum { DLPACK_READ_ONLY = 1, DLPACK_IS_COPIED = 2, DLPACK_SUBBYTE_PADDED = 4 };
-enum { kDLCPU = 1, kDLCUDA = 2, kDLCUDAHost = 3, kDLROCM = 10, kDLROCMHost = 11, kDLCUDAManaged = 13, kDLOneAPI = 14 };
-enum { kDLFloat = 2, kDLComplex = 5, kDLFloat6_e2m3fn = 15, kDLFloat4_e2m1fn = 17 };
+enum { kDLCPU = 1, kDLCUDA = 2, kDLCUDAHost = 3, kDLROCM = 10, kDLROCMHost = 11, kDLCUDAManaged = 13, kDLOneAPI = 14, kDLTPUHost = 20 };
+enum { kDLFloat = 2, kDLComplex = 5, kDLFloat6_e2m3fn = 15, kDLFloat4_e2m1fn = 17, kDLBcomplex = 18 };
 
 #define GD_FREEZE(T, size) _Static_assert(sizeof(T) == (size), #T " is not laid out as DLPack says")
 #define GD_FREEZE_FIELD(T, field, offset) _Static_assert(offsetof(T, field) == (offset), #T "." #field " is not where DLPack says")

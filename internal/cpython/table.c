@@ -117,7 +117,7 @@ static int slot_allocate(DLTensor *prototype, DLManagedTensorVersioned **out, vo
   *out = NULL;
   if (t.device.device_type != kDLCPU)
     return fail(ctx, set_error, "BufferError", "godlpack allocates on cpu only");
-  if (t.ndim < 0 || t.ndim > DLPACK_MAX_NDIM || t.dtype.lanes == 0 || t.dtype.bits == 0 || t.dtype.code > kDLFloat4_e2m1fn)
+  if (t.ndim < 0 || t.ndim > DLPACK_MAX_NDIM || t.dtype.lanes == 0 || t.dtype.bits == 0 || t.dtype.code > kDLBcomplex)
     return fail(ctx, set_error, "ValueError", "godlpack's allocator: want 0 to 64 dimensions and a dtype of DLPack 1.3");
   if (t.ndim > 0 && t.shape == NULL) return fail(ctx, set_error, "ValueError", "godlpack's allocator: no shape");
   t.strides = dims + t.ndim;
@@ -143,10 +143,13 @@ static int slot_allocate(DLTensor *prototype, DLManagedTensorVersioned **out, vo
   return 0;
 }
 
+/* What the table may export. A borrowed record has no flags, and nobody who takes managed tensors by a table is known to
+   look at theirs: read-only memory would come back writable (R43). Who looks asks __dlpack__ after the refusal (R67). */
 static gd_tensor *own_tensor(PyObject *x) {
-  if (Py_TYPE(x) == gd_tensor_type) return (gd_tensor *)x;
-  PyErr_SetString(PyExc_TypeError, "godlpack's exchange table: want a godlpack.Tensor");
-  return NULL;
+  if (Py_TYPE(x) != gd_tensor_type)
+    return PyErr_SetString(PyExc_TypeError, "godlpack's exchange table: want a godlpack.Tensor"), NULL;
+  if (!(((gd_tensor *)x)->flags & DLPACK_READ_ONLY)) return (gd_tensor *)x;
+  return PyErr_SetString(PyExc_BufferError, "the tensor is read-only, which consumers of an exchange table do not honour; use .copy(), or __dlpack__(max_version=(1, 0))"), NULL;
 }
 
 static int slot_managed_from_py(void *x, DLManagedTensorVersioned **out) {
@@ -155,10 +158,12 @@ static int slot_managed_from_py(void *x, DLManagedTensorVersioned **out) {
   return *out == NULL ? -1 : 0;
 }
 
-/* R55: a borrow; what it points at lives as long as the Python object. */
+/* R55: a borrow; what it points at lives as long as the Python object. Without flags it cannot say that lanes are padded. */
 static int slot_dltensor_from_py(void *x, DLTensor *out) {
   gd_tensor *t = own_tensor(x);
   if (t == NULL) return -1;
+  if (t->flags & DLPACK_SUBBYTE_PADDED)
+    return PyErr_SetString(PyExc_BufferError, "the lanes are padded to bytes, which a borrowed DLTensor cannot say; use managed_tensor_from_py_object_no_sync"), -1;
   *out = t->t;
   return 0;
 }

@@ -84,6 +84,7 @@ type Plan struct {
 	Guarded   bool  // ByTable: ask each object whether it requires grad, or is a lazy conjugate or negative (R65)
 	Foreign   bool  // Guarded: the type is not torch's own, so that its answers may be Python code
 	Immutable bool  // ByMethod, ByBuffer: legacy capsules are read-only (R44)
+	Bare      bool  // ByMethod, ByBuffer: __dlpack__ takes no max_version (R33)
 }
 
 // Road is a way to take an object's memory.
@@ -105,8 +106,19 @@ const (
 func SetPlan(typ Object, p Plan) {
 	C.gd_plan_set(C.gd_plan{
 		_type: (*C.PyTypeObject)(unsafe.Pointer(typ.p)), road: C.gd_road(p.Road), api: p.Table.p,
-		guarded: C.bool(p.Guarded), asks_python: C.bool(p.Guarded && p.Foreign), immutable: C.bool(p.Immutable),
+		guarded: C.bool(p.Guarded), asks_python: C.bool(p.Guarded && p.Foreign),
+		immutable: C.bool(p.Immutable), bare: C.bool(p.Bare),
 	})
+}
+
+// TakesNoVersion reports whether there is a plan by which __dlpack__ of a type takes no max_version.
+//
+// GIL: held.
+// Owns: nothing passes.
+// Threads: any with the GIL.
+func TakesNoVersion(typ Object) bool {
+	plan := C.gd_plan_of((*C.PyTypeObject)(unsafe.Pointer(typ.p)))
+	return plan != nil && bool(plan.bare)
 }
 
 // PlannedTypes names the types that the lanes have a plan for.

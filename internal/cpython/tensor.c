@@ -95,7 +95,7 @@ bool gd_is_plain(const DLTensor *t) {
 
 static bool address_data(DLDevice d) {
   switch (d.device_type) {
-    case kDLCPU: case kDLCUDA: case kDLCUDAHost: case kDLROCM: case kDLROCMHost: case kDLCUDAManaged: case kDLOneAPI: return true;
+    case kDLCPU: case kDLCUDA: case kDLCUDAHost: case kDLROCM: case kDLROCMHost: case kDLCUDAManaged: case kDLOneAPI: case kDLTPUHost: return true;
     default: return false; /* data is a handle: byte_offset stays beside it */
   }
 }
@@ -393,22 +393,29 @@ static PyMemberDef dtype_members[] = {
     FIELD("itemsize", GD_T_INT, itemsize, "Bytes of one element, rounded up."),
     {0},
 };
+static PyObject *dtype_numpy(PyObject *self, void *ignored) { return (void)ignored, gd_enter(GD_OP_dtype_numpy, self, NULL, 0, NULL); }
+static PyGetSetDef dtype_getset[] = {
+    {"__numpy_dtype__", dtype_numpy, NULL, "The dtype of NumPy, or of ml_dtypes: what numpy.dtype() makes of this, since NumPy 2.4.", NULL},
+    {0},
+};
 static PyMemberDef device_members[] = {
     FIELD("type", GD_T_OBJECT_EX, kind, "The DeviceType."),
     FIELD("id", GD_T_INT, value.device.device_id, "Which device of its type; 0 for host memory."),
     {0},
 };
 
-#define LABEL_SLOTS(doc, members, methods, new) \
+static PyGetSetDef device_getset[] = {{0}};
+
+#define LABEL_SLOTS(doc, members, methods, getset, new) \
   (PyType_Slot[]) { \
-    {Py_tp_doc, doc}, {Py_tp_new, new}, {Py_tp_dealloc, label_dealloc}, {Py_tp_members, members}, {Py_tp_methods, methods}, \
+    {Py_tp_doc, doc}, {Py_tp_new, new}, {Py_tp_dealloc, label_dealloc}, {Py_tp_members, members}, {Py_tp_methods, methods}, {Py_tp_getset, getset}, \
         {Py_tp_repr, label_repr}, {Py_tp_str, label_str}, {Py_tp_hash, label_hash}, {Py_tp_richcompare, label_compare}, {0}, \
   }
 #define LABEL_FLAGS Py_TPFLAGS_DEFAULT | Py_TPFLAGS_IMMUTABLETYPE
 static PyType_Spec dtype_spec = {"godlpack.DType", sizeof(gd_label), 0, LABEL_FLAGS,
-                                 LABEL_SLOTS(GD_DOC_DTYPE, dtype_members, dtype_methods, dtype_new)};
+                                 LABEL_SLOTS(GD_DOC_DTYPE, dtype_members, dtype_methods, dtype_getset, dtype_new)};
 static PyType_Spec device_spec = {"godlpack.Device", sizeof(gd_label), 0, LABEL_FLAGS,
-                                  LABEL_SLOTS(GD_DOC_DEVICE, device_members, device_methods, device_new)};
+                                  LABEL_SLOTS(GD_DOC_DEVICE, device_members, device_methods, device_getset, device_new)};
 
 /* gd_label_cached finds an object by its key, and asks Go to make it the first time: dtypes and devices are read often
    and are few.

@@ -31,18 +31,35 @@ func Bytes(b []byte) (Object, error) {
 	return raisedIfNil(C.PyBytes_FromStringAndSize((*C.char)(unsafe.Pointer(unsafe.SliceData(b))), C.Py_ssize_t(len(b))))
 }
 
-// Text reads a str object (see IsText).
+// Text reads a str object (see IsText): its own characters, whatever __str__ a subclass has. A lone surrogate, which
+// UTF-8 has no bytes for, is written as Python escapes it: such a text equals no name, and no exception is pending.
 //
-// GIL: held.
+// GIL: held; no exception may be pending.
 // Owns: the result is Go's copy.
 // Threads: any with the GIL.
-func (o Object) Text() (string, error) {
+func (o Object) Text() string {
 	var n C.Py_ssize_t
 	s := C.PyUnicode_AsUTF8AndSize(o.p, &n)
-	if s == nil {
-		return "", ErrRaised
+	if s != nil {
+		return string(unsafe.Slice((*byte)(unsafe.Pointer(s)), int(n)))
 	}
-	return C.GoStringN(s, C.int(n)), nil
+	ClearError()
+	return o.escaped()
+}
+
+// backslashReplace names Python's way to encode what an encoding has no bytes for.
+var backslashReplace = C.CString("backslashreplace")
+
+func (o Object) escaped() string {
+	var data *C.char
+	var n C.Py_ssize_t
+	encoded := Object{C.PyUnicode_AsEncodedString(o.p, nil, backslashReplace)}
+	defer encoded.Release()
+	if !encoded.Exists() || C.PyBytes_AsStringAndSize(encoded.p, &data, &n) != 0 {
+		ClearError()
+		return "?" // no memory
+	}
+	return string(unsafe.Slice((*byte)(unsafe.Pointer(data)), int(n)))
 }
 
 // Str returns str(o), or its type's name in angle brackets if that fails.
@@ -63,9 +80,7 @@ func (o Object) textOr(text *C.PyObject) string {
 	if text != nil {
 		t := Object{text}
 		defer t.Release()
-		if s, err := t.Text(); err == nil {
-			return s
-		}
+		return t.Text()
 	}
 	ClearError()
 	return "<" + o.Type().Name() + ">"

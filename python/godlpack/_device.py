@@ -1,4 +1,4 @@
-"""The device types of DLPack 1.3, by its own numbers."""
+"""The device types of DLPack 1.3 and after, by its own numbers."""
 
 from enum import IntEnum
 
@@ -22,3 +22,6 @@ class DeviceType(IntEnum):
     HEXAGON = 16
     MAIA = 17
     TRN = 18
+    TPU = 19
+    TPU_HOST = 20
+    ASCEND = 21

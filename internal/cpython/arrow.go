@@ -1,0 +1,67 @@
+package cpython
+
+// #include "arrow.h"
+// #include "core.h"
+import "C"
+
+import "godlpack/dlpack"
+
+// arrowFormats has the format of Arrow's C data interface for each dtype that is a primitive type there, as C strings that
+// live for ever. Arrow's booleans are bits.
+var arrowFormats = func() map[dlpack.DType]*C.char {
+	m := map[dlpack.DType]*C.char{}
+	for d, code := range map[dlpack.DType]string{
+		dlpack.Int8: "c", dlpack.Int16: "s", dlpack.Int32: "i", dlpack.Int64: "l",
+		dlpack.UInt8: "C", dlpack.UInt16: "S", dlpack.UInt32: "I", dlpack.UInt64: "L",
+		dlpack.Float16: "e", dlpack.Float32: "f", dlpack.Float64: "g",
+	} {
+		m[d] = C.CString(code)
+	}
+	return m
+}()
+
+// HasArrow reports whether Arrow has a primitive type for d.
+func HasArrow(d dlpack.DType) bool { return arrowFormats[d] != nil }
+
+var nameArrowSchema = CapsuleName{C.CString("arrow_schema")}
+
+// ArrowFormat reads the format of a schema in a capsule; ok is false if o is no such capsule.
+//
+// GIL: held.
+// Owns: the result is Go's copy.
+// Threads: any with the GIL.
+func ArrowFormat(o Object) (format string, ok bool) {
+	if !o.IsCapsule() || !o.HasName(nameArrowSchema) {
+		return "", false
+	}
+	schema := (*C.struct_ArrowSchema)(C.PyCapsule_GetPointer(o.p, nameArrowSchema.c))
+	if schema.release == nil { // taken by somebody
+		return "", false
+	}
+	return C.GoString(schema.format), true
+}
+
+// ArrowDType is the dtype of a format; ok is false for all but the primitive types.
+//
+// GIL: not needed.
+// Owns: nothing passes.
+// Threads: any.
+func ArrowDType(format string) (d dlpack.DType, ok bool) {
+	for d, code := range arrowFormats {
+		if C.GoString(code) == format {
+			return d, true
+		}
+	}
+	return d, false
+}
+
+// Arrow exports t, a compact tensor of one dimension whose dtype Arrow has, as the pair of Arrow's capsules (schema, array).
+//
+// GIL: held.
+// Owns: the result is new, and keeps t's memory; on ErrRaised there is none.
+// Threads: any with the GIL.
+func (t Tensor) Arrow() (Object, error) {
+	pair := []Object{{C.gd_arrow_schema(arrowFormats[t.Record().DType])}, {C.gd_arrow_array(t.p)}}
+	defer ReleaseAll(pair)
+	return TupleOf(pair)
+}

@@ -1,0 +1,39 @@
+package pyext
+
+import (
+	"godlpack/capsule"
+	"godlpack/exchange"
+	"godlpack/internal/cpython"
+)
+
+// share makes a Tensor over the memory of whatever holds some: a tensor of any DLPack library, a DLPack capsule, a buffer, or
+// what an array interface describes. shares is false for an object that holds none; errors are about one that does.
+func share(x cpython.Object, r exchange.Request) (o cpython.Object, shares bool, err error) {
+	typ := x.Type().Retain() // where methods are looked for: a class has only the descriptors of its objects' attributes
+	defer typ.Release()
+	switch {
+	case exports(x):
+		o, err = exchange.Import(x, r)
+		return o, true, err
+	case x.HasBuffer():
+		o, err = fromBuffer(x)
+	case typ.Has("__array_interface__"):
+		o, err = fromInterface(x)
+	case typ.Has("__cuda_array_interface__"):
+		o, err = fromCUDAInterface(x)
+	default:
+		return cpython.Object{}, false, nil
+	}
+	if err != nil || r.Copy != capsule.CopyAlways {
+		return o, true, err
+	}
+	defer o.Release()
+	t, _ := cpython.TensorOf(o)
+	o, err = capsule.Copy(t)
+	return o, true, err
+}
+
+// exports reports whether an object exports its memory by DLPack.
+func exports(x cpython.Object) bool {
+	return x.Type().Has("__dlpack__") || x.IsCapsule() || exchange.Find(x.Type()).Exists()
+}
