@@ -57,7 +57,7 @@ typedef struct {
   void *internal;
 } Py_buffer;
 
-enum { METH_VARARGS = 1, METH_FASTCALL = 0x80, METH_KEYWORDS = 2, METH_NOARGS = 4, METH_STATIC = 0x20 };
+enum { METH_VARARGS = 1, METH_FASTCALL = 0x80, METH_KEYWORDS = 2, METH_NOARGS = 4, METH_O = 8, METH_STATIC = 0x20 };
 enum { Py_mod_exec = 2 };
 enum {
   Py_bf_getbuffer = 1, Py_bf_releasebuffer = 2, Py_mp_length = 4, Py_mp_subscript = 5, Py_tp_call = 50, Py_tp_dealloc = 52,
