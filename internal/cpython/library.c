@@ -145,14 +145,14 @@ static bool settle_file(gd_library *l) {
   bool there = stat(l->path, &s) == 0;
   if (!l->loaded && there) l->device = s.st_dev, l->file = s.st_ino, l->changed = s.st_mtim;
   if (!l->inherited || (there && is_file(l, &s))) return true;
-  PyErr_Format(PyExc_ImportError, "godlpack: %s is no longer the file that was opened before this process was forked: load it again", l->path);
+  PyErr_Format(PyExc_ImportError, "godlpack: %s is no longer the file that was opened before: load it again", l->path);
   return false;
 }
 
 static const char *table_fault(const GDLibrary *t, char *text, size_t n) {
   if (t->version != GODLPACK_LIBRARY_VERSION)
     PyOS_snprintf(text, n, "its table has version %u, this godlpack knows version %d: build it again with this one", t->version, GODLPACK_LIBRARY_VERSION);
-  else if (t->size < offsetof(GDLibrary, retire) || t->count < 0 || (t->count > 0 && t->functions == NULL) || t->call == NULL)
+  else if (t->size < offsetof(GDLibrary, call) + sizeof t->call || t->count < 0 || (t->count > 0 && t->functions == NULL) || t->call == NULL)
     PyOS_snprintf(text, n, "its table of %u bytes is not complete", t->size);
   else
     return NULL;
@@ -204,7 +204,19 @@ const GDLibrary *gd_library_open(gd_library *l) {
   if (checked == NULL) return NULL;
   Py_DecRef(checked);
   if (PyErr_CheckSignals() != 0) return NULL; /* that came meanwhile */
-  return l->opened == table ? (l->table = table) : gd_library_open(l); /* the check may have forked */
+  if (l->opened != table) return gd_library_open(l); /* the check may have forked */
+  l->table = table;
+  return gd_threads_apply() ? gd_library_open(l) : NULL; /* so may a warning */
+}
+
+/* gd_library_threads tells the libraries that are open how many threads their Go may compute in.
+   C because: (c).
+   GIL: held.
+   Owns: nothing.
+   Threads: any with the GIL. */
+void gd_library_threads(int n) {
+  for (gd_library *l = libraries; l != NULL; l = l->next)
+    if (l->table != NULL && l->table->size >= offsetof(GDLibrary, threads) + sizeof l->table->threads && l->table->threads != NULL) l->table->threads(n);
 }
 
 /* gd_library_runs tells whether the instruction at pc is the library's.

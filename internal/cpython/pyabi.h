@@ -96,6 +96,7 @@ PyAPI_DATA(PyObject *) PyExc_OSError;
 PyAPI_DATA(PyObject *) PyExc_KeyboardInterrupt;
 PyAPI_DATA(PyObject *) PyExc_OverflowError;
 PyAPI_DATA(PyObject *) PyExc_RuntimeError;
+PyAPI_DATA(PyObject *) PyExc_RuntimeWarning;
 PyAPI_DATA(PyObject *) PyExc_TypeError;
 PyAPI_DATA(PyObject *) PyExc_ValueError;
 #define Py_None (&_Py_NoneStruct)
@@ -182,6 +183,7 @@ PyObject *PyErr_SetFromErrnoWithFilename(PyObject *, const char *);
 int PyErr_CheckSignals(void);
 unsigned long PyThread_get_thread_ident(void);
 PyObject *PyErr_Format(PyObject *, const char *, ...);
+int PyErr_WarnFormat(PyObject *, Py_ssize_t, const char *, ...);
 PyObject *PyErr_NoMemory(void);
 void PyErr_WriteUnraisable(PyObject *);
 void PyException_SetContext(PyObject *, PyObject *);

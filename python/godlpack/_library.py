@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
 from ._core import Function, _declarations, _function
+from ._threads import register_threadpool
 
 SIDECAR_VERSION = 1
 
@@ -63,6 +64,7 @@ def load_module(path: str | os.PathLike[str], *, package: str | None = None) -> 
 
 def load_from(how: str, what: str, name: str, library: Path) -> ModuleType:
     """The module of a library's functions, that say in pickles where they are from."""
+    register_threadpool()
     sidecar = library.with_suffix(".json")
     declared = read_sidecar(sidecar) if sidecar.exists() else read_library(library)
     stat = library.stat()
