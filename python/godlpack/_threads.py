@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 import sys
-from os.path import samefile
+from pathlib import Path
 from typing import Any, SupportsIndex
 
 from ._core import __file__ as core
@@ -64,7 +64,7 @@ def register_threadpool() -> None:
             set_num_threads(num_threads)
 
         def get_version(self) -> str:
-            if not samefile(self.filepath, core):
+            if not Path(self.filepath).samefile(core):
                 raise OSError  # by which threadpoolctl learns that it is another package's _core
             return __version__
 
