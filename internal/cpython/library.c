@@ -145,8 +145,7 @@ static bool settle_file(gd_library *l) {
   bool there = stat(l->path, &s) == 0;
   if (!l->loaded && there) l->device = s.st_dev, l->file = s.st_ino, l->changed = s.st_mtim;
   if (!l->inherited || (there && is_file(l, &s))) return true;
-  PyErr_Format(PyExc_ImportError, "godlpack: %s is no longer the file that was opened before: load it again", l->path);
-  return false;
+  return PyErr_Format(PyExc_ImportError, "godlpack: %s is no longer the file that was opened before: load it again", l->path), false;
 }
 
 static const char *table_fault(const GDLibrary *t, char *text, size_t n) {
@@ -215,8 +214,11 @@ const GDLibrary *gd_library_open(gd_library *l) {
    Owns: nothing.
    Threads: any with the GIL. */
 void gd_library_threads(int n) {
-  for (gd_library *l = libraries; l != NULL; l = l->next)
-    if (l->table != NULL && l->table->size >= offsetof(GDLibrary, threads) + sizeof l->table->threads && l->table->threads != NULL) l->table->threads(n);
+  for (gd_library *l = libraries; l != NULL; l = l->next) {
+    const GDLibrary *t = l->opened;
+    if (t != NULL && t->version == GODLPACK_LIBRARY_VERSION && t->size >= offsetof(GDLibrary, threads) + sizeof t->threads && t->threads != NULL)
+      t->threads(n);
+  }
 }
 
 /* gd_library_runs tells whether the instruction at pc is the library's.

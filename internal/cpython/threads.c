@@ -12,9 +12,8 @@ static GD_OWN int chosen; /* by set_num_threads(); 0: the environment is asked w
 static int from_environment(void) {
   static const char *const names[] = {"GODLPACK_NUM_THREADS", "GOMAXPROCS", "OMP_NUM_THREADS"};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-    const char *text = getenv(names[i]);
+    char *text = getenv(names[i]), *end;
     if (text == NULL || *text == 0) continue;
-    char *end;
     long n = strtol(text, &end, 10);
     end += strspn(end, " \t");
     if (n > 0 && n <= MOST_THREADS && (*end == 0 || *end == ',')) return (int)n; /* "4,2": of OpenMP's nested teams the outer one */
