@@ -271,7 +271,7 @@ static const GDLibrary library = {
 #endif
     call,
 #ifdef OLD_TABLE
-    (int (*)(int))1, /* behind the end */
+    .threads = (int (*)(int))1, /* behind the end */
 #endif
 };
 
