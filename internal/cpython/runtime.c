@@ -175,7 +175,7 @@ static bool has_room(void) {
    Threads: any with the GIL. */
 bool gd_runtime_threads(int n) {
   if (!life->ready) return true;
-  PyObject *number = PyLong_FromLong(n), *now = number == NULL ? NULL : life->current->enter(GD_OP_module_threads, NULL, &number, 1, NULL);
+  PyObject *number = PyLong_FromLong(n), *now = number == NULL ? NULL : gd_enter(GD_OP_module_threads, NULL, &number, 1, NULL);
   if (number != NULL) Py_DecRef(number);
   if (now != NULL) Py_DecRef(now);
   return now != NULL;
