@@ -37,6 +37,15 @@ func godlpackCall(args *C.TVMValue, codes *C.int, n C.int, ret *C.TVMValue, retC
 	return -1
 }
 
+// godlpackThreads is the table's entry for threads.
+//
+// GIL: any; Go does not know of it.
+// Owns: nothing.
+// Threads: any.
+//
+//export godlpackThreads
+func godlpackThreads(n C.int) C.int { return C.int(kernel.SetThreads(int(n))) }
+
 // fail tells the host why. Of its own exception the host needs not be told.
 func fail(ctx *C.GDContext, err error) {
 	if errors.Is(err, kernel.ErrRaised) {

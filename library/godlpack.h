@@ -172,6 +172,11 @@ typedef struct {
   /* The host gives the library up, in the middle of calls that it has left: nobody will enter it again, and threads that end
      must not either. NULL: those may hang. */
   void (*retire)(void);
+
+  /* Lets the library's Go compute in n threads at a time, at once and from now on; 0: in as many as there are processors for
+     this process, which is so at first unless the process began with GOMAXPROCS in its environment; -1: as before. Returns how
+     many there are now. Called in any thread. Libraries whose size ends before this entry choose by themselves. */
+  int (*threads)(int n);
 } GDLibrary;
 
 /* The table, the same at each call, never freed. The first call waits until the library's Go runs. NULL: no memory. */

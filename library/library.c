@@ -62,6 +62,14 @@ static int gd_call(TVMValue *args, int *codes, int n, TVMValue *ret, int *ret_co
    Threads: any. */
 TVMBackendPackedCFunc gd_entry(void) { return gd_call; }
 
+/* Returns the table's entry for threads.
+
+   C because: (b) it is a C function pointer.
+   GIL: any.
+   Owns: nothing.
+   Threads: any. */
+gd_threads_function gd_threads_entry(void) { return godlpackThreads; }
+
 /* The symbol that hosts look up.
 
    C because: (b) it must be a C function of its declared type, which cgo's export is not.

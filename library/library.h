@@ -6,6 +6,8 @@
 
 TVMBackendPackedCFunc gd_entry(void);
 void (*gd_retire(void))(void);
+typedef int (*gd_threads_function)(int n);
+gd_threads_function gd_threads_entry(void);
 void gd_fail(GDContext *c, const char *kind, const char *message, size_t size);
 int gd_poll(GDContext *c, int *asked);
 int gd_invoke(GDContext *c, void *callable, TVMValue *args, int *codes, int n, TVMValue *ret, int *ret_code);

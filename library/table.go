@@ -41,6 +41,7 @@ var table = sync.OnceValue(func() *C.GDLibrary {
 	l.version, l.size = C.GODLPACK_LIBRARY_VERSION, C.uint32_t(unsafe.Sizeof(*l))
 	l.name, l.count, l.functions, l.call = C.CString(name()), C.int64_t(len(functions)), rows, C.gd_entry()
 	l.retire = C.gd_retire()
+	l.threads = C.gd_threads_entry()
 	return l
 })
 

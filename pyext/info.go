@@ -5,6 +5,7 @@ import (
 
 	"godlpack/dlpack"
 	"godlpack/internal/cpython"
+	"godlpack/kernel"
 )
 
 func init() {
@@ -34,6 +35,17 @@ func init() {
 			entries = append(entries, cpython.Entry{Name: name, Value: int64(value)})
 		}
 		return cpython.DictOf(entries)
+	})
+	cpython.Handle(cpython.OpThreads, func(c *cpython.Call) (cpython.Object, error) {
+		args, err := cpython.Sign("_threads(n, /)").Bind(c)
+		if err != nil {
+			return cpython.Object{}, err
+		}
+		n, err := parseInt(args[0], "_threads", "n")
+		if err != nil {
+			return cpython.Object{}, err
+		}
+		return cpython.Int(int64(kernel.SetThreads(int(n)))), nil
 	})
 	cpython.Handle(cpython.OpScoreboard, func(*cpython.Call) (cpython.Object, error) {
 		s := cpython.Score()

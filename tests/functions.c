@@ -258,13 +258,22 @@ static const GDLibrary library = {
 #else
     GODLPACK_LIBRARY_VERSION,
 #endif
-    sizeof library, "functions", sizeof functions / sizeof *functions,
+#ifdef OLD_TABLE
+    offsetof(GDLibrary, threads),
+#else
+    sizeof library,
+#endif
+    "functions", sizeof functions / sizeof *functions,
 #ifdef WRONG_TABLE
     NULL,
 #else
     functions,
 #endif
-    call};
+    call,
+#ifdef OLD_TABLE
+    .threads = (int (*)(int))1, /* behind the end */
+#endif
+};
 
 __attribute__((visibility("default"))) const GDLibrary *godlpack_library(void) {
 #ifdef NO_TABLE

@@ -888,6 +888,15 @@ def test_files_that_are_no_libraries(np, tmp_path):
         gd.load_module(np._core._multiarray_umath.__file__)
 
 
+def test_table_from_before_there_were_threads(tmp_path):
+    module = gd.load_module(compile_library(tmp_path / "old.so", "-DOLD_TABLE"))
+    try:
+        gd.set_num_threads(2)
+    finally:
+        gd.set_num_threads(None)
+    assert module.tell(1)
+
+
 @pytest.mark.parametrize(
     ("option", "text"),
     [

@@ -342,3 +342,44 @@ def test_derived_device():
 def test_declarations_that_say_too_little(result, text):
     with pytest.raises(ValueError, match=f"does not say {text}"):
         _torch.derive("f", [tensor("x", shape=["n"], var="T")], [result])
+
+
+def refused(call):
+    with pytest.raises(
+        BufferError, match=r"argument '\w+': the tensor requires grad.*use \.detach\(\), or torch\.no_grad\(\)"
+    ):
+        call()
+
+
+def test_what_requires_grad_is_not_written(ops):
+    leaf = torch.ones(3, requires_grad=True)
+    x, written = torch.ones(3), torch.ones(3)
+    for y in (leaf, leaf * 1, leaf[:1]):
+        refused(lambda: ops.scale([x, y]))  # noqa: B023
+    for y in (leaf, leaf * 1):
+        refused(lambda: ops.saxpy(2.0, x, y))  # noqa: B023
+        refused(lambda: ops.saxpy(2.0, x, y=y))  # noqa: B023
+    assert leaf.tolist() == [1, 1, 1]
+    ops.saxpy(2.0, leaf, written)  # which is read
+    ops.saxpy(2.0, x, leaf.detach())
+    with torch.no_grad():
+        ops.saxpy(2.0, x, leaf)
+    assert (written.tolist(), leaf.tolist()) == ([3, 3, 3], [5, 5, 5])
+
+
+def test_compiled_code_does_not_write_to_what_requires_grad(ops):
+    def step(x, y):
+        y = y * 1
+        ops.saxpy(2.0, x, y)
+        return y
+
+    dynamo = importlib.import_module("torch._dynamo")
+    x, y = torch.ones(3), torch.ones(3, requires_grad=True)
+    refused(lambda: torch.compile(step, backend="aot_eager")(x, y))
+    dynamo.reset()
+    with pytest.raises(Exception, match="requires grad"):
+        whole(step)(x, y)
+    dynamo.reset()
+    with torch.no_grad():
+        assert whole(step)(x, y).tolist() == [3, 3, 3]
+    assert whole(step)(x, y.detach()).tolist() == [3, 3, 3]

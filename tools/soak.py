@@ -2,9 +2,11 @@
 `tox -e soak -- --minutes 60`.
 
 Threads exchange tensors, call Go functions, are called back and meet errors, while the main thread is interrupted by
-signals and forks children that do the same. Each minute everybody stops, and this is looked at: the memory of the process
-is what it was after the warm-up, but for TOLERANCE; all that was made was given back, exactly; there are no more threads,
-no more open files, no child that nobody waits for. The exit status is 1 if anything is not so.
+signals and by Ctrl-C, switches between greenlets, runs DataLoaders, sends functions to other processes, changes the number of
+Go's threads, and forks children that do the same. Each minute everybody stops, and this is looked at: the memory of the
+process, and how many blocks of it Python has, are what they were after the warm-up, but for TOLERANCE; all that was made was
+given back, exactly; there are no more threads, no more open files, no child that nobody waits for. The exit status is 1 if
+anything is not so. The last line says it all, for people who write it down.
 """
 
 import argparse
@@ -13,6 +15,7 @@ import gc
 import importlib
 import os
 import pickle
+import platform
 import signal
 import subprocess
 import sys
@@ -22,7 +25,7 @@ import traceback
 import warnings
 from collections import Counter
 from collections.abc import Callable
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -35,6 +38,7 @@ from godlpack import _core
 ROOT = Path(__file__).parents[1]
 WARM_UP = 60  # seconds at most; a fifth of the time if that is less
 TOLERANCE = 1.05, 24 << 20  # memory may grow by a factor, for fragments, and by bytes
+BLOCKS = 1.02, 20_000  # the same for Python's blocks
 THREADS = 3
 ROUND = 2.0  # seconds that the threads work until they end, and others come
 
@@ -48,12 +52,32 @@ def library(folder: str) -> Path:
     return path
 
 
+INLINE = """
+package inline
+
+import "godlpack/tensor"
+
+//godlpack:export
+func Total(x tensor.Of[float32]) float64 {
+	sum := 0.0
+	for i := range x.Len() {
+		sum += float64(x.At(i))
+	}
+	return sum
+}
+"""
+
+# What a process does that gets a pickled function: it has nothing but that.
+SPAWNED = "import pickle, sys, numpy; print(pickle.load(sys.stdin.buffer)(numpy.ones(3, 'float32')))"
+
 # ---- the work: each function is a small piece, right or an AssertionError ----
 
 
 class Work:
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, switching: bool) -> None:
         self.s = gd.load_module(path)
+        self.total = gd.load_inline(INLINE, name="inline").total
+        self.switching = switching
         self.big = gd.zeros((1 << 11, 1 << 11), "int8").T
         self.makers: list[Callable[[float], object]] = [
             lambda v: np.full(3, v, "float32"),
@@ -66,6 +90,13 @@ class Work:
                 print(f"without {framework}, which is not there")
         self.anywhere = [self.exchange, self.views, self.kernels, self.values, self.callbacks, self.errors]
         self.anywhere += [self.pickling, self.deleters]
+        self.alone = [self.interrupted, self.forks, self.ctrl_c, self.numbers, self.sent]
+        for framework, piece in (("gevent", self.greenlets), ("torch.utils.data", self.loaders)):
+            try:
+                importlib.import_module(framework)
+                self.alone.append(piece)
+            except ImportError:
+                print(f"without {framework}, which is not there")
 
     @staticmethod
     def torch(torch):
@@ -136,6 +167,8 @@ class Work:
         t = gd.full((2, 3), v)
         assert pickle.loads(pickle.dumps(t)).tolist() == t.tolist()
         assert pickle.loads(pickle.dumps(t.dtype)) == t.dtype
+        for f in (self.total, self.s.total):
+            assert pickle.loads(pickle.dumps(f)) is f and f(np.full(3, v, "float32")) == 3 * v
 
     def deleters(self, v: float) -> None:
         """What others took is given back on a thread without the GIL, and by one that Python does not know of."""
@@ -154,6 +187,58 @@ class Work:
                 while True:
                     work()
 
+    def ctrl_c(self, v: float) -> None:
+        """Ctrl-C in the middle of a call."""
+        for work in (lambda: self.s.slow(False), lambda: self.s.slow(True)):
+            timer = threading.Timer(0.005, os.kill, (os.getpid(), signal.SIGINT))
+            with suppress(KeyboardInterrupt):
+                timer.start()
+                while True:
+                    work()
+            timer.join()
+
+    def numbers(self, v: float) -> None:
+        """The number of Go's threads, while others compute."""
+        for n in (1, 3, None):
+            gd.set_num_threads(n)
+            assert gd.get_num_threads() == (n or len(os.sched_getaffinity(0)))
+
+    def sent(self, v: float) -> None:
+        """An inline function in a process that knows nothing of it."""
+        command = [sys.executable, "-P", "-c", SPAWNED]
+        done = subprocess.run(command, input=pickle.dumps(self.total), stdout=subprocess.PIPE, check=True, timeout=60)
+        assert done.stdout == b"3.0\n", done.stdout
+
+    def greenlets(self, v: float) -> None:
+        """Greenlets that call Go functions, and switch between calls; with switching, in callbacks, too."""
+        gevent = importlib.import_module("gevent")
+
+        def back(*_: object) -> float:
+            if self.switching:
+                gevent.sleep(0.001 * (v % 2))
+            return v
+
+        def work(n: int) -> bool:
+            x = np.full(3, v + n, "float32")
+            for _ in range(5):
+                assert self.s.total(x) == 3 * (v + n)
+                gevent.sleep(0)
+                assert self.s.apply(back, x) == ("float", v)
+            return True
+
+        greenlets = [gevent.spawn(work, n) for n in range(8)]
+        gevent.joinall(greenlets, timeout=60)
+        assert all(g.get(block=False) for g in greenlets)
+
+    def loaders(self, v: float) -> None:
+        """Workers of a DataLoader, whose tensors were made by Go functions."""
+        torch, data = (importlib.import_module(name) for name in ("torch", "torch.utils.data"))
+        make = lambda n: self.s.softmax(torch.full((4, 3), v + n))  # noqa: E731
+        loader = data.DataLoader(Items(make), batch_size=2, num_workers=2, timeout=60, multiprocessing_context="fork")
+        batches = list(loader)
+        assert [batch.shape for batch in batches] == [(2, 4, 3)] * 4
+        assert all(torch.allclose(batch.sum(-1), torch.ones(2, 4)) for batch in batches)
+
     def forks(self, v: float) -> None:
         """A child, and a child of that, do all that was done here, with their own runtimes."""
         child(lambda: (self.inherited(v), child(lambda: self.inherited(v))))
@@ -163,6 +248,20 @@ class Work:
         for piece in self.anywhere:
             piece(v)
         self.interrupted(v)
+        self.ctrl_c(v)
+
+
+class Items:
+    """What a DataLoader loads: eight things that a function makes of their numbers."""
+
+    def __init__(self, make: Callable[[int], object]) -> None:
+        self.make = make
+
+    def __len__(self) -> int:
+        return 8
+
+    def __getitem__(self, n: int) -> object:
+        return self.make(n)
 
 
 class InterruptionError(Exception):
@@ -234,6 +333,7 @@ def delete(managed: int) -> None:
 @dataclass
 class State:
     memory: int  # bytes
+    blocks: int  # of Python's allocator
     owed: dict[str, int]
     threads: int
     files: int
@@ -256,7 +356,7 @@ def look() -> State:
     memory = int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
     children = "".join(f.read_text() for f in Path("/proc/self/task").glob("*/children")).split()
     threads, files = (len([*Path("/proc/self", what).iterdir()]) for what in ("task", "fd"))
-    return State(memory, owed(), threads, files, len(children))
+    return State(memory, sys.getallocatedblocks(), owed(), threads, files, len(children))
 
 
 def findings(before: State, now: State) -> list[str]:
@@ -265,6 +365,9 @@ def findings(before: State, now: State) -> list[str]:
     found = []
     if now.memory > before.memory * factor + more:
         found.append(f"memory grew from {before.memory >> 20} to {now.memory >> 20} MiB")
+    factor, more = BLOCKS
+    if now.blocks > before.blocks * factor + more:
+        found.append(f"Python's blocks grew from {before.blocks} to {now.blocks}")
     if now.owed != before.owed:
         found.append(f"owed {before.owed}, and now {now.owed}")
     if now.threads > before.threads + 2:  # the Go runtimes' own, which come when they are needed and stay
@@ -282,6 +385,7 @@ def findings(before: State, now: State) -> list[str]:
 class Soak:
     def __init__(self, work: Work) -> None:
         self.work, self.done, self.failed, self.stop = work, Counter[str](), list[str](), False
+        self.turn = 0  # of the main thread's pieces
 
     def piece(self, f: Callable[[float], None], n: int) -> None:
         """Does a piece of work, and counts it."""
@@ -302,12 +406,12 @@ class Soak:
         """Threads that end with the round, and the main thread, which is interrupted, and forks."""
         self.stop = False
         threads = [threading.Thread(target=self.thread, args=[i]) for i in range(THREADS)]
-        end, n = time.monotonic() + seconds, 0
+        end = time.monotonic() + seconds
         for t in threads:
             t.start()
         while time.monotonic() < end and not self.stop:
-            self.piece((self.work.interrupted, self.work.forks)[n % 2], n)
-            n += 1
+            self.piece(self.work.alone[self.turn % len(self.work.alone)], self.turn)
+            self.turn += 1
         self.stop = True
         for t in threads:
             t.join()
@@ -323,7 +427,7 @@ class Soak:
         owing = sum(state.owed.values())
         print(
             f"{minute:5.1f} min: {sum(self.done.values())} pieces of work, {state.memory / (1 << 20):.1f} MiB, "
-            f"owed {owing}, {state.threads} threads, {state.files} files, {state.children} children",
+            f"{state.blocks} blocks, owed {owing}, {state.threads} threads, {state.files} files, {state.children} children",
             flush=True,
         )
 
@@ -335,24 +439,40 @@ def run(soak: Soak, minutes: float) -> list[str]:
     soak.until(start + min(WARM_UP, 60 * minutes / 5))
     before = look()
     soak.report((time.monotonic() - start) / 60, before)
-    found = soak.failed
+    found, now = soak.failed, before
     while time.monotonic() < end and not found:
         soak.until(min(end, time.monotonic() + 60))
         now = look()
         soak.report((time.monotonic() - start) / 60, now)
         found = soak.failed or findings(before, now)
     print(", ".join(f"{name} {n}" for name, n in sorted(soak.done.items())))
+    print(*(found or ["nothing was left over"]), sep="\n")
+    print(summary((time.monotonic() - start) / 60, sum(soak.done.values()), soak.done["forks"], before, now))
     return found
+
+
+def summary(minutes: float, pieces: int, forks: int, before: State, now: State) -> str:
+    """One line for the documentation."""
+    return (
+        f"{minutes:.0f} minutes, Python {platform.python_version()}, {len(os.sched_getaffinity(0))} cores: {pieces:,} pieces of "
+        f"work, {forks:,} of them forks; from the warm-up to the end memory {before.memory >> 20} to {now.memory >> 20} MiB, "
+        f"Python's blocks {before.blocks:,} to {now.blocks:,}, threads {before.threads} to {now.threads}, files "
+        f"{before.files} to {now.files}, tensors and deleters owed {sum(before.owed.values())} to {sum(now.owed.values())}"
+    )
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--minutes", type=float, default=10, help="for how long (default: %(default)s)")
-    minutes = parser.parse_args().minutes
+    parser.add_argument(
+        "--switching", action="store_true", help="let greenlets switch within callbacks of Go functions"
+    )
+    arguments = parser.parse_args()
     warnings.simplefilter("ignore")  # newer Pythons, and jax, warn of forks where there are threads
     with TemporaryDirectory(prefix="godlpack-soak-") as folder:
-        found = run(Soak(Work(library(folder))), minutes)
-    print(*(found or ["nothing was left over"]), sep="\n")
+        os.environ["GODLPACK_CACHE"] = folder
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell may have started it to ignore that
+        found = run(Soak(Work(library(folder), arguments.switching)), arguments.minutes)
     return bool(found)
 
 

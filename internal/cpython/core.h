@@ -217,6 +217,10 @@ void gd_watch_start(void);
 void gd_watch_forked(void);
 PyObject *gd_declarations(PyObject *module, PyObject *arguments);
 int gd_library_exec(void);
+void gd_library_threads(int n);
+
+bool gd_threads_apply(void);
+PyObject *gd_choose_threads(PyObject *module, PyObject *n);
 
 typedef struct {
   PyObject_HEAD
@@ -257,6 +261,7 @@ int gd_runtime_exec(void); /* watches for forks; part of the module's execution 
 bool gd_runtime_is_lazy(void);
 int64_t gd_runtime_generation(void);
 PyObject *gd_no_room(char *why, size_t n);
+bool gd_runtime_threads(int n);
 void *gd_open_copy(const char *path, char *why, size_t size);
 void gd_say_remedy(char *why, size_t size);
 void gd_signals_install(void);

@@ -25,6 +25,7 @@ const (
 	OpLayout       Op = C.GD_OP_module_layout
 	OpRebuild      Op = C.GD_OP_module_rebuild
 	OpScoreboard   Op = C.GD_OP_module_scoreboard
+	OpThreads      Op = C.GD_OP_module_threads
 	OpTakeAnswer   Op = C.GD_OP_module_take_answer
 	OpAdopt        Op = C.GD_OP_module_adopt
 	OpMakeDType    Op = C.GD_OP_module_make_dtype

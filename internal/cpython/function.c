@@ -54,23 +54,32 @@ static PyObject *function_getattr(PyObject *self, PyObject *name) {
   return PyObject_GenericGetAttr(self, name);
 }
 
-static PyObject *function_signature(PyObject *self, void *ignored) {
-  (void)ignored;
-  PyObject *python = PyImport_ImportModule("godlpack._library");
-  PyObject *signature = python == NULL ? NULL : PyObject_CallMethod(python, "signature", "O", ((gd_function *)self)->text);
-  if (python != NULL) Py_DecRef(python);
-  return signature;
-}
-
 static PyObject *function_repr(PyObject *self) {
   const gd_function *f = (gd_function *)self;
   return PyUnicode_FromFormat("<function %U.%U%U>", f->module, f->qualname, f->text);
 }
 
-/* By reference: as a global name of its module. */
+static PyObject *ask_library(const char *what, PyObject *argument) {
+  PyObject *python = PyImport_ImportModule("godlpack._library");
+  PyObject *answer = python == NULL ? NULL : PyObject_CallMethod(python, what, "O", argument);
+  if (python != NULL) Py_DecRef(python);
+  return answer;
+}
+
+static PyObject *function_signature(PyObject *self, void *ignored) {
+  (void)ignored;
+  return ask_library("signature", ((gd_function *)self)->text);
+}
+
 static PyObject *function_reduce(PyObject *self, PyObject *ignored) {
   (void)ignored;
-  return retained(((gd_function *)self)->qualname);
+  return ask_library("reduce", self);
+}
+
+/* Copies are the function itself: copy.copy(), copy.deepcopy(). */
+static PyObject *function_copy(PyObject *self, PyObject *ignored) {
+  (void)ignored;
+  return retained(self);
 }
 
 #define FIELD(name, kind, field) {name, kind, offsetof(gd_function, field), GD_READONLY, NULL}
@@ -86,7 +95,12 @@ static PyGetSetDef function_getset[] = {
     {"__signature__", function_signature, NULL, "The parameters, as inspect.signature() shows them.", NULL},
     {0},
 };
-static PyMethodDef function_methods[] = {{"__reduce__", function_reduce, METH_NOARGS, NULL}, {0}};
+static PyMethodDef function_methods[] = {
+    {"__reduce__", function_reduce, METH_NOARGS, NULL},
+    {"__copy__", function_copy, METH_NOARGS, NULL},
+    {"__deepcopy__", function_copy, METH_O, NULL},
+    {0},
+};
 static PyType_Spec function_spec = {
     "godlpack.Function", sizeof(gd_function), 0,
     Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION | Py_TPFLAGS_IMMUTABLETYPE | GD_TPFLAGS_HAVE_VECTORCALL,

@@ -66,6 +66,10 @@ int gd_library_exec(void) {
   return pthread_atfork(before_fork, after_fork, after_fork_in_child) == 0 ? 0 : (PyErr_NoMemory(), -1);
 }
 
+static bool is_file(const gd_library *l, const struct stat *s) {
+  return l->device == s->st_dev && l->file == s->st_ino && memcmp(&l->changed, &s->st_mtim, sizeof s->st_mtim) == 0;
+}
+
 /* gd_library_at is the library in the file at path, opened or not.
    C because: (b), its functions outlive any Go runtime.
    GIL: held.
@@ -75,9 +79,7 @@ gd_library *gd_library_at(const char *path, PyObject *check) {
   struct stat s;
   if (stat(path, &s) != 0) return PyErr_SetFromErrnoWithFilename(PyExc_OSError, path), NULL;
   gd_library *l = libraries;
-  while (l != NULL && !(strcmp(l->path, path) == 0 && l->device == s.st_dev && l->file == s.st_ino &&
-                        memcmp(&l->changed, &s.st_mtim, sizeof s.st_mtim) == 0))
-    l = l->next;
+  while (l != NULL && !(strcmp(l->path, path) == 0 && is_file(l, &s))) l = l->next;
   if (l == NULL) {
     if ((l = malloc(sizeof *l + strlen(path) + 1)) == NULL) return PyErr_NoMemory(), NULL;
     *l = (gd_library){.next = libraries, .device = s.st_dev, .file = s.st_ino, .changed = s.st_mtim};
@@ -90,12 +92,20 @@ gd_library *gd_library_at(const char *path, PyObject *check) {
   return l;
 }
 
+/* Whether the loader would give another library for this one: it knows libraries by path and by file, and a path may have had
+   another file before, or the file been opened by another path in a parent. */
+static bool is_mistaken(const gd_library *l) {
+  for (const gd_library *k = libraries; k != NULL; k = k->next)
+    if (k->loaded && k != l && (strcmp(k->path, l->path) == 0 || (k->inherited && k->device == l->device && k->file == l->file))) return true;
+  return false;
+}
+
 static void *load(gd_library *l, char *why, size_t n) {
   gd_handlers before;
   pthread_mutex_lock(&loading);
   l->loaded = true;
   gd_signals_read(before);
-  void *handle = l->inherited ? gd_open_copy(l->path, why, n) : dlopen(l->path, RTLD_NOW | RTLD_LOCAL);
+  void *handle = l->inherited || is_mistaken(l) ? gd_open_copy(l->path, why, n) : dlopen(l->path, RTLD_NOW | RTLD_LOCAL);
   l->layer = gd_signals_layer(before);
   pthread_mutex_unlock(&loading);
   return handle;
@@ -128,10 +138,20 @@ static const GDLibrary *open_file(gd_library *l, PyObject **error, char *why, si
   return table;
 }
 
+/* Makes sure that a child opens what its parent has open, and remembers which file a first opening finds: it may have been
+   rebuilt since gd_library_at. */
+static bool settle_file(gd_library *l) {
+  struct stat s;
+  bool there = stat(l->path, &s) == 0;
+  if (!l->loaded && there) l->device = s.st_dev, l->file = s.st_ino, l->changed = s.st_mtim;
+  if (!l->inherited || (there && is_file(l, &s))) return true;
+  return PyErr_Format(PyExc_ImportError, "godlpack: %s is no longer the file that was opened before: load it again", l->path), false;
+}
+
 static const char *table_fault(const GDLibrary *t, char *text, size_t n) {
   if (t->version != GODLPACK_LIBRARY_VERSION)
     PyOS_snprintf(text, n, "its table has version %u, this godlpack knows version %d: build it again with this one", t->version, GODLPACK_LIBRARY_VERSION);
-  else if (t->size < offsetof(GDLibrary, retire) || t->count < 0 || (t->count > 0 && t->functions == NULL) || t->call == NULL)
+  else if (t->size < offsetof(GDLibrary, call) + sizeof t->call || t->count < 0 || (t->count > 0 && t->functions == NULL) || t->call == NULL)
     PyOS_snprintf(text, n, "its table of %u bytes is not complete", t->size);
   else
     return NULL;
@@ -161,6 +181,7 @@ static PyObject *declarations_of(const GDLibrary *t) {
    Threads: any with the GIL; the first opens, others wait. */
 const GDLibrary *gd_library_open(gd_library *l) {
   if (l->table != NULL) return l->table;
+  if (!settle_file(l)) return NULL;
   char why[512];
   PyObject *error = NULL;
   PyThreadState *thread = PyEval_SaveThread();
@@ -182,7 +203,22 @@ const GDLibrary *gd_library_open(gd_library *l) {
   if (checked == NULL) return NULL;
   Py_DecRef(checked);
   if (PyErr_CheckSignals() != 0) return NULL; /* that came meanwhile */
-  return l->opened == table ? (l->table = table) : gd_library_open(l); /* the check may have forked */
+  if (l->opened != table) return gd_library_open(l); /* the check may have forked */
+  l->table = table;
+  return gd_threads_apply() ? gd_library_open(l) : NULL; /* so may a warning */
+}
+
+/* gd_library_threads tells the libraries that are open how many threads their Go may compute in.
+   C because: (c).
+   GIL: held.
+   Owns: nothing.
+   Threads: any with the GIL. */
+void gd_library_threads(int n) {
+  for (gd_library *l = libraries; l != NULL; l = l->next) {
+    const GDLibrary *t = l->opened;
+    if (t != NULL && t->version == GODLPACK_LIBRARY_VERSION && t->size >= offsetof(GDLibrary, threads) + sizeof t->threads && t->threads != NULL)
+      t->threads(n);
+  }
 }
 
 /* gd_library_runs tells whether the instruction at pc is the library's.

@@ -30,6 +30,7 @@ static PyMethodDef module_methods[] = {
     {"from_dlpack", (PyCFunction)(void *)gd_lane_from_dlpack, GD_KEYWORDS, GD_DOC_FROM_DLPACK},
     {"_function", gd_function_make, METH_VARARGS, NULL},
     {"_declarations", gd_declarations, METH_VARARGS, NULL},
+    {"_choose_threads", gd_choose_threads, METH_O, NULL},
     {0},
 };
 

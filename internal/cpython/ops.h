@@ -40,6 +40,8 @@
   M(module, current_stream, "_current_stream", "_current_stream(device, /)\n--\n\nSee godlpack.cuda.current_stream.") \
   M(module, synchronize, "_synchronize", "_synchronize(device, /)\n--\n\nSee godlpack.cuda.synchronize.") \
   M(module, device_count, "_device_count", "_device_count()\n--\n\nSee godlpack.cuda.device_count.") \
+  M(module, threads, "_threads", \
+    "_threads(n, /)\n--\n\nHow many threads this library's Go computes in: n from now on, for 0 what it chooses, for -1 what it was.") \
   M(module, scoreboard, "_scoreboard", \
     "_scoreboard()\n--\n\nHow many storages, exports and imports were made and given back so far, as a dict.")
 

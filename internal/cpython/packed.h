@@ -49,6 +49,7 @@ typedef struct {
   const GDFunction *functions;
   TVMBackendPackedCFunc call;
   void (*retire)(void);
+  int (*threads)(int n); /* size may end before it */
 } GDLibrary;
 
 #endif

@@ -57,7 +57,7 @@ typedef struct {
   void *internal;
 } Py_buffer;
 
-enum { METH_VARARGS = 1, METH_FASTCALL = 0x80, METH_KEYWORDS = 2, METH_NOARGS = 4, METH_STATIC = 0x20 };
+enum { METH_VARARGS = 1, METH_FASTCALL = 0x80, METH_KEYWORDS = 2, METH_NOARGS = 4, METH_O = 8, METH_STATIC = 0x20 };
 enum { Py_mod_exec = 2 };
 enum {
   Py_bf_getbuffer = 1, Py_bf_releasebuffer = 2, Py_mp_length = 4, Py_mp_subscript = 5, Py_tp_call = 50, Py_tp_dealloc = 52,
@@ -96,6 +96,7 @@ PyAPI_DATA(PyObject *) PyExc_OSError;
 PyAPI_DATA(PyObject *) PyExc_KeyboardInterrupt;
 PyAPI_DATA(PyObject *) PyExc_OverflowError;
 PyAPI_DATA(PyObject *) PyExc_RuntimeError;
+PyAPI_DATA(PyObject *) PyExc_RuntimeWarning;
 PyAPI_DATA(PyObject *) PyExc_TypeError;
 PyAPI_DATA(PyObject *) PyExc_ValueError;
 #define Py_None (&_Py_NoneStruct)
@@ -182,6 +183,7 @@ PyObject *PyErr_SetFromErrnoWithFilename(PyObject *, const char *);
 int PyErr_CheckSignals(void);
 unsigned long PyThread_get_thread_ident(void);
 PyObject *PyErr_Format(PyObject *, const char *, ...);
+int PyErr_WarnFormat(PyObject *, Py_ssize_t, const char *, ...);
 PyObject *PyErr_NoMemory(void);
 void PyErr_WriteUnraisable(PyObject *);
 void PyException_SetContext(PyObject *, PyObject *);

@@ -168,6 +168,19 @@ static bool has_room(void) {
   return error == NULL;
 }
 
+/* gd_runtime_threads tells this library's Go how many threads it may compute in (_threads, ops.h), if it runs.
+   C because: (c).
+   GIL: held.
+   Owns: nothing passes; false with an exception set on failure.
+   Threads: any with the GIL. */
+bool gd_runtime_threads(int n) {
+  if (!life->ready) return true;
+  PyObject *number = PyLong_FromLong(n), *now = number == NULL ? NULL : gd_enter(GD_OP_module_threads, NULL, &number, 1, NULL);
+  if (number != NULL) Py_DecRef(number);
+  if (now != NULL) Py_DecRef(now);
+  return now != NULL;
+}
+
 /* ---- the door ---- */
 
 /* gd_may_enter sees to it that there is a Go runtime to enter: it starts the one there is, or in a forked child a new one.
@@ -181,7 +194,8 @@ bool gd_may_enter(void) {
   if (life->ready) return true;
   if (!has_room() || (life->current->dead && !revive())) return false;
   life->current->start();
-  return life->ready = true;
+  life->ready = true;
+  return gd_threads_apply();
 }
 
 /* gd_enter hands a call to Go: operation op on self with the arguments of CPython's fast calling convention.

@@ -10,6 +10,8 @@
 Importing godlpack imports no framework.
 """
 
+import sys as _sys
+
 from . import _numpy as _numpy
 from ._core import (
     Device,
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
     from . import cuda
     from ._inline import load, load_inline
     from ._library import load_module
+    from ._threads import get_num_threads, set_num_threads
     from ._tool import BuildError
     from ._torch import torch_op
 
@@ -48,12 +51,18 @@ __all__ = [
     "from_dlpack",
     "full",
     "get_build_info",
+    "get_num_threads",
     "load",
     "load_inline",
     "load_module",
+    "set_num_threads",
     "torch_op",
     "zeros",
 ]
+
+
+if "threadpoolctl" in _sys.modules:
+    from . import _threads as _threads
 
 
 def __getattr__(name: str) -> object:
@@ -64,9 +73,11 @@ def __getattr__(name: str) -> object:
         return importlib.import_module(".cuda", __name__)
     module = {
         "BuildError": "._inline",
+        "get_num_threads": "._threads",
         "load": "._inline",
         "load_inline": "._inline",
         "load_module": "._library",
+        "set_num_threads": "._threads",
         "torch_op": "._torch",
     }.get(name)
     if module is None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import os
 import re
@@ -10,13 +9,14 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryFile
 from types import ModuleType
 
+from . import _cache
 from ._core import __version__
-from ._library import load_module
+from ._library import load_from
 from ._tool import TOOL, BuildError, environment, go_release, require_go
 
 # The first part keeps a name from being one of Go's own packages.
@@ -24,6 +24,8 @@ MODULE = "module godlpack.inline/{name}\n\ngo 1.26.0\n\nrequire godlpack v0.0.0\
 COMMENTS = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 # What takes no part in a build of a Go module's packages; all else may, by go:embed.
 NOT_SOURCES = re.compile(r"[._].*|__pycache__|testdata|.*_test\.go|.*\.(so|pyc|pyi)")
+FULL = """
+(a disk is full: that of {folder}, of Go's build cache or of temporary files; GODLPACK_CACHE, GOCACHE and TMPDIR lead elsewhere)"""
 MOST_READ = 1 << 20  # bytes of a file that are compared; of a larger one, its size and when it was changed
 
 
@@ -49,22 +51,26 @@ def load_inline(go_source: str, *, name: str | None = None, verbose: bool = Fals
     terminal a line says so meanwhile.
 
     Libraries are kept in a cache and used again, without a build, while the source, godlpack and Go are the same:
-    $GODLPACK_CACHE, else $XDG_CACHE_HOME/godlpack, else ~/.cache/godlpack. It may be deleted at any time.
+    $GODLPACK_CACHE, else $XDG_CACHE_HOME/godlpack, else ~/.cache/godlpack. It may be deleted at any time. Only its owner
+    can use it; where it cannot be written to, a folder for temporary files is used in its place, with a RuntimeWarning.
 
-    Raises BuildError if there is no Go, and for whatever is wrong with the source.
+    The functions can be pickled. A pickle holds the source, and is loaded without a build where the same cache is; else
+    the process that loads it builds it.
+
+    Raises BuildError if there is no Go, and for whatever is wrong with the source; PermissionError if others than you
+    could have changed what the cache holds.
     """
     key = hashlib.sha256(go_source.encode())
     name = name or f"inline_{key.hexdigest()[:8]}"
     if not name.isidentifier():
         raise ValueError(f"name: want an identifier, got {name!r}")
-    files = {"go.mod": MODULE.format(name=name), f"{name}.go": with_package_clause(go_source, name)}
-    library = entry(name, key) / f"_{name}.so"
-    with missing(library) as needed:
+    with _cache.kept(*place(name, key)) as (library, needed):
         if needed:
+            files = {"go.mod": MODULE.format(name=name), f"{name}.go": with_package_clause(go_source, name)}
             for file, text in files.items():
                 library.with_name(file).write_text(text, encoding="utf-8")
             build(library.parent, library, verbose)
-    return load_module(library)
+    return load_from("source", go_source, name, library)
 
 
 def load(path: str | os.PathLike[str], *, name: str | None = None, verbose: bool = False) -> ModuleType:
@@ -73,7 +79,10 @@ def load(path: str | os.PathLike[str], *, name: str | None = None, verbose: bool
     path: the folder; it lies in a Go module, of which nothing is changed. name: the module's, by default the folder's.
     verbose and the cache are those of load_inline; the package is built again when a file of its Go module has changed.
 
-    Raises BuildError if there is no Go, and for whatever is wrong with the sources; NotADirectoryError if path is no folder.
+    The functions can be pickled, by the folder: a process that has not the same cache builds what is in it then.
+
+    Raises BuildError if there is no Go, and for whatever is wrong with the sources; NotADirectoryError if path is no
+    folder; PermissionError as load_inline.
     """
     folder = Path(path).resolve()
     if not folder.is_dir():
@@ -84,11 +93,18 @@ def load(path: str | os.PathLike[str], *, name: str | None = None, verbose: bool
         stat = file.stat()
         key.update(f"{file}\0{stat.st_size}\0".encode())
         key.update(file.read_bytes() if stat.st_size <= MOST_READ else str(stat.st_mtime_ns).encode())
-    library = entry(name, key) / f"_{name}.so"
-    with missing(library) as needed:
+    with _cache.kept(*place(name, key)) as (library, needed):
         if needed:
             build(folder, library, verbose)
-    return load_module(library)
+    return load_from("folder", str(folder), name, library)
+
+
+def load_again(how: str, what: str, name: str, library: Path) -> ModuleType:
+    """The module that a pickle tells of: of the library that it was, or of one that is built here."""
+    with suppress(OSError, _cache.UnsafeError):
+        if _cache.is_whole(library):
+            return load_from(how, what, name, library)
+    return load_inline(what, name=name) if how == "source" else load(what, name=name)
 
 
 def with_package_clause(source: str, name: str) -> str:
@@ -109,50 +125,30 @@ def sources(folder: Path) -> Iterator[Path]:
         yield from (Path(parent, file) for file in sorted(files) if not NOT_SOURCES.fullmatch(file))
 
 
-def entry(name: str, key: hashlib._Hash) -> Path:
-    """The cache's folder for a library of that key, of this godlpack and this Go."""
+def place(name: str, key: hashlib._Hash) -> tuple[str, str]:
+    """A library's entry in the cache, by its key, this godlpack and this Go, and its file there."""
     tool = TOOL.stat()
     key.update(f"{name} {__version__} {tool.st_size} {tool.st_mtime_ns} {go_release(require_go())}".encode())
-    return cache() / f"{name}-{key.hexdigest()[:16]}"
-
-
-def cache() -> Path:
-    """The folder of all libraries that were built."""
-    if folder := os.environ.get("GODLPACK_CACHE"):
-        return Path(folder)
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "godlpack"
-
-
-@contextmanager
-def missing(library: Path) -> Iterator[bool]:
-    """Whether the library must be built. Other processes that want it wait until it has been.
-
-    The tool puts the library into its folder last, and at once: where it is, all is.
-    """
-    if library.exists():
-        yield False
-        return
-    library.parent.mkdir(parents=True, exist_ok=True)
-    with library.with_suffix(".lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield not library.exists()
+    return f"{name}-{key.hexdigest()[:16]}", f"_{name}.so"
 
 
 def build(folder: Path, library: Path, verbose: bool) -> None:
     """Runs the tool; its error text is the exception's."""
     name = library.stem.removeprefix("_")
     command: list[str | Path] = [TOOL, "build", folder, "-o", library.parent, "-name", name]
-    environ = environment(require_go())
+    environ = environment(require_go()) | _cache.go_folders()
     start = time.monotonic()
     with TemporaryFile("w+", encoding="utf-8") as errors:
-        with subprocess.Popen(command, cwd=folder, env=environ, stdout=subprocess.DEVNULL, stderr=errors) as tool:
+        with subprocess.Popen(
+            command, cwd=folder, env=environ, stdout=subprocess.DEVNULL, stderr=errors, umask=0o077
+        ) as tool:
             wait(tool, f"godlpack: building {name}", start)
         errors.seek(0)
         text = errors.read().strip()
     if verbose:
         print(f"godlpack: building {name} took {time.monotonic() - start:.1f} s", file=sys.stderr)
     if tool.returncode:
-        raise BuildError(text)
+        raise BuildError(text + FULL.format(folder=library.parent) * ("no space left on device" in text))
 
 
 def wait(tool: subprocess.Popen[bytes], text: str, start: float) -> None:

@@ -3,22 +3,41 @@
 from __future__ import annotations
 
 import ast
+import functools
 import inspect
 import json
 import os
 import sys
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
+from pickle import PicklingError
 from types import ModuleType
-from typing import Any
-from weakref import WeakKeyDictionary
+from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary, WeakValueDictionary
 
 from ._core import Function, _declarations, _function
+from ._threads import register_threadpool
 
 SIDECAR_VERSION = 1
 
+
+class Origin(NamedTuple):
+    """Where functions are from, which is what their pickles hold."""
+
+    how: str  # "package": by reference; "path": by load_module; "folder": by load; "source": by load_inline
+    what: str  # the package, the library, the folder, or the source
+    module: str  # what the functions' module is called
+    library: str
+    file: int  # the library's, with its age: one that is rebuilt in place has other functions
+    changed: int
+
+
 # What each Function was made from, as package kernel declares it: for those who wrap functions.
 declarations: WeakKeyDictionary[Function, dict[str, Any]] = WeakKeyDictionary()
+origins: WeakKeyDictionary[Function, Origin] = WeakKeyDictionary()
+# Each function that somebody has: a pickle of it, in its own process, is the same object.
+alive: WeakValueDictionary[tuple[Origin, str], Function] = WeakValueDictionary()
 
 
 def load_module(path: str | os.PathLike[str], *, package: str | None = None) -> ModuleType:
@@ -31,20 +50,33 @@ def load_module(path: str | os.PathLike[str], *, package: str | None = None) -> 
 
     Raises OSError if there is no such file, ImportError if it is no library of godlpack or of another version,
     ValueError for a sidecar that is none. A call raises RuntimeError if the library is not the one that its sidecar
-    describes. A library that was opened stays open for the life of the process.
+    describes. A library that was opened stays open for the life of the process: of one that is built again in place
+    another call gives the new functions, and the old ones go on as they were. The functions can be pickled, by the path
+    or, with package, by reference.
     """
     library = Path(os.path.abspath(os.fspath(path)))  # noqa: PTH100  # resolve() would follow links away from the sidecar
+    name = package or library.name.partition(".")[0].removeprefix("_")
+    module = load_from(*(("package", package) if package else ("path", str(library))), name, library)
+    if package:
+        sys.modules[f"{package}.{library.stem}"] = module
+    return module
+
+
+def load_from(how: str, what: str, name: str, library: Path) -> ModuleType:
+    """The module of a library's functions, that say in pickles where they are from."""
+    register_threadpool()
     sidecar = library.with_suffix(".json")
     declared = read_sidecar(sidecar) if sidecar.exists() else read_library(library)
-    name = package or library.name.partition(".")[0].removeprefix("_")
+    stat = library.stat()
+    origin = Origin(how, what, name, str(library), stat.st_ino, stat.st_mtime_ns)
     module = ModuleType(name, f"Functions of {library.name}.")
     check = checker(library, declared)
     for index, declaration in enumerate(declared):
-        function = make(library, index, declaration, name, check)
+        function = alive.get((origin, declaration["name"]))
+        if function is None or declarations[function] != declaration:
+            function = make(origin, index, declaration, check)
         setattr(module, function.__name__, function)
     vars(module).update(__file__=str(library), __all__=[declaration["name"] for declaration in declared])
-    if package:
-        sys.modules[f"{package}.{library.stem}"] = module
     return module
 
 
@@ -100,18 +132,18 @@ def outputs(declaration: dict[str, Any]) -> int:
     return sum(result["kind"] == "tensor" for result in results)
 
 
-def make(library: Path, index: int, declaration: dict[str, Any], module: str, check: Callable[..., None]) -> Function:
+def make(origin: Origin, index: int, declaration: dict[str, Any], check: Callable[..., None]) -> Function:
     params = parameters(declaration)
     writes = sum(mutable << i for i, (_, mutable) in enumerate(params))
     text = declaration.get("signature") or written(declaration)
     name = declaration["name"]
     function = _function(
-        str(library),
+        origin.library,
         check,
         index,
         name,
         name,
-        module,
+        origin.module,
         declaration.get("docstring") or declaration.get("doc") or "",
         text,
         tuple(name for name, _ in params),
@@ -120,7 +152,57 @@ def make(library: Path, index: int, declaration: dict[str, Any], module: str, ch
         bool(declaration.get("hold_gil")),
     )
     declarations[function] = declaration
+    origins[function] = origin
+    alive[origin, name] = function
     return function
+
+
+def reduce(function: Function) -> str | tuple[Any, ...]:
+    """What pickles a function: the name in its package, or what it takes to load it again."""
+    origin, name = origins.get(function), function.__qualname__
+    if origin is None:
+        return name
+    if origin.how != "package":
+        return restore, (*origin, name)
+    if getattr(sys.modules.get(origin.module), name, None) is not function:
+        raise PicklingError(
+            f"cannot pickle {function!r}: it is not what {origin.module}.{name} is now; where the package was reloaded, "
+            "take the function from it again"
+        )
+    return name
+
+
+def restore(how: str, what: str, module: str, library: str, file: int, changed: int, name: str) -> Function:
+    """The function that reduce() took apart: itself in its own process; in another one its library is loaded, or built.
+
+    Raises ImportError if the library, or the folder that it was built of, is not there or has no such function; BuildError
+    where it must be built, and cannot be.
+    """
+    origin = Origin(how, what, module, library, file, changed)
+    function = alive.get((origin, name))
+    if function is None:
+        function = vars(load_again(origin)).get(name)
+    if function is None:
+        raise ImportError(f"cannot unpickle {module}.{name}: {origin_text(origin)} has no such function here")
+    return function
+
+
+@functools.cache  # libraries stay open for ever, and workers unpickle a function with each task
+def load_again(origin: Origin) -> ModuleType:
+    inline = import_module("._inline", __package__) if origin.how != "path" else None
+    try:
+        if inline:
+            return inline.load_again(origin.how, origin.what, origin.module, Path(origin.library))  # type: ignore[no-any-return]
+        return load_from(origin.how, origin.what, origin.module, Path(origin.library))
+    except (FileNotFoundError, NotADirectoryError) as error:
+        raise ImportError(
+            f"cannot unpickle functions of {origin.module}: {origin_text(origin)} is not on this machine: put it there, or "
+            "send a function of load_inline, whose pickle holds its source"
+        ) from error
+
+
+def origin_text(origin: Origin) -> str:
+    return "its source" if origin.how == "source" else origin.what
 
 
 def written(declaration: dict[str, Any]) -> str:

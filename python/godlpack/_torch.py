@@ -46,9 +46,9 @@ def torch_op(function: Function, *, name: str | None = None, fake: Callable[...,
 
     Returns a torch.library.CustomOpDef, which is called with the function's arguments, without like= and out=. It
     returns tensors of torch, and copies of those results that are arguments. backward() through it is a RuntimeError
-    until a formula has been given to its register_autograd(). Of what it writes torch's gradients know nothing, and no
-    operator of torch is told whether they are recorded: unlike function itself, it does not refuse to write to tensors
-    that require grad. Pass those detached.
+    until a formula has been given to its register_autograd(). Of what it writes torch's gradients know nothing: where they
+    are recorded, a call with such a tensor that requires grad is a BufferError, as it is of function itself, but not one
+    of torch.ops.package.function, which nobody can tell whether they are.
 
     Raises TypeError if function is no Function, takes bytes or callables, or returns anything but tensors and lists of
     them; ValueError if fake is needed, with the result that needs it, or if name is none.
@@ -66,6 +66,7 @@ def torch_op(function: Function, *, name: str | None = None, fake: Callable[...,
     written = [p["name"] for p in params if (p.get("elem") or p).get("mutable")]
     op = torch.library.custom_op(name, separate(function, results), mutates_args=written, schema=text)
     op.register_fake(imagined)
+    refuse_grad(op, function.__name__, [(i, p["name"]) for i, p in enumerate(params) if p["name"] in written])
     return op
 
 
@@ -130,6 +131,28 @@ def separate(function: Function, results: list[Declared]) -> Callable[..., Any]:
         return each(apart, function(*args, **like))
 
     return call
+
+
+def refuse_grad(op: Any, function: str, written: list[tuple[int, str]]) -> None:
+    """Lets calls of an operator refuse to write to what requires grad: within it torch records nothing, and says so."""
+    torch = importlib.import_module("torch")
+    plain: Any = type(op)
+
+    class Writing(plain):  # type: ignore[misc]
+        def __call__(self, *args: Any, **kwargs: Any) -> Any:
+            if torch.is_grad_enabled():
+                for i, name in written:
+                    x = args[i] if i < len(args) else kwargs.get(name)
+                    for y in x if isinstance(x, (list, tuple)) else [x]:
+                        if isinstance(y, torch.Tensor) and y.requires_grad:
+                            raise BufferError(
+                                f"{function}(): argument '{name}': the tensor requires grad, and autograd would not see "
+                                "what is written to it; use .detach(), or torch.no_grad()"
+                            )
+            return plain.__call__(self, *args, **kwargs)
+
+    if written:
+        op.__class__ = Writing
 
 
 def compact(fake: Callable[..., Any]) -> Callable[..., Any]:
