@@ -48,10 +48,17 @@ func (f *Func) Docstring() string {
 		text += "\n    " + p.Name + ": " + wanted(p) + notes(p) + defaultText(p, "; default ")
 	}
 	if f.returnsTensor() {
-		text += "\n    like: the type, or an object, of the framework in which tensors come back" +
+		text += "\n    like: the type, or an object, of the framework in which tensors come back" + f.likeDefault() +
 			"\n    out: the tensor that takes the result"
 	}
 	return text + f.returns() + f.raises()
+}
+
+func (f *Func) likeDefault() string {
+	if f.Like == "" {
+		return ""
+	}
+	return "; " + f.Like + " where no argument is a tensor"
 }
 
 // notes are what an argument's type does not say.

@@ -172,6 +172,10 @@ typedef struct {
   /* The host gives the library up, in the middle of calls that it has left: nobody will enter it again, and threads that end
      must not either. NULL: those may hang. */
   void (*retire)(void);
+
+  /* What a process that is forked after a call does not have of it: JSON as package kernel's type State, NULL for a library
+     whose functions remember nothing. Libraries whose size ends before this entry do not say. */
+  const char *state;
 } GDLibrary;
 
 /* The table, the same at each call, never freed. The first call waits until the library's Go runs. NULL: no memory. */

@@ -303,6 +303,122 @@ def test_author_need_not_list_what_godlpack_requires(package):
     assert gd.load(package).driver() in (True, False)
 
 
+# --- whose the results are
+
+
+LIKE = """\
+//godlpack:result like=numpy
+package ops
+
+import (
+	"godlpack/kernel"
+	"godlpack/tensor"
+)
+
+//godlpack:export
+func Ones(ctx *kernel.Ctx, n int64) tensor.Of[float32] {
+	x := kernel.Empty[float32](ctx, n)
+	for i := range x.Slice() {
+		x.Slice()[i] = 1
+	}
+	return x.Of
+}
+
+//godlpack:export
+//godlpack:result like=torch
+func TorchOnes(ctx *kernel.Ctx, n int64) tensor.Of[float32] { return Ones(ctx, n) }
+
+//godlpack:export
+//godlpack:result like=jax
+func JaxOnes(ctx *kernel.Ctx, n int64) []tensor.Of[float32] { return []tensor.Of[float32]{Ones(ctx, n)} }
+
+//godlpack:export
+//godlpack:result like=cupy
+func CupyOnes(ctx *kernel.Ctx, n int64, calls *kernel.Callable) (tensor.Of[float32], error) {
+	if calls != nil {
+		if _, err := calls.Call(); err != nil {
+			return tensor.Of[float32]{}, err
+		}
+	}
+	return Ones(ctx, n), nil
+}
+
+//godlpack:export
+//godlpack:result like=godlpack
+func OwnOnes(ctx *kernel.Ctx, n int64) tensor.Of[float32] { return Ones(ctx, n) }
+
+//godlpack:export
+//godlpack:arg x default=None
+func Copied(ctx *kernel.Ctx, x *tensor.Of[float32]) tensor.Of[float32] {
+	if x == nil {
+		return Ones(ctx, 2)
+	}
+	return Ones(ctx, int64(x.Len()))
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def like(tmp_path_factory):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("GODLPACK_CACHE", str(tmp_path_factory.mktemp("like")))
+        return gd.load_inline(LIKE, name="like_ops")
+
+
+@pytest.mark.parametrize("n", [3, 100_000])  # in the call's scratch memory, and by the framework's allocator
+def test_default_framework(like, np, n):
+    for x in (like.ones(n), like.copied(), like.ones(n, like=None)):
+        assert type(x) is np.ndarray
+        assert (x == 1).all()
+    assert type(like.own_ones(n)) is gd.Tensor
+    assert type(like.ones(n, like=gd.Tensor)) is gd.Tensor
+    assert type(like.copied(gd.zeros(n))) is gd.Tensor
+    out = np.zeros(n, np.float32)
+    assert like.own_ones(n, out=out) is out
+    assert like.ones.__doc__.count("numpy where no argument is a tensor") == 1
+
+
+@pytest.mark.parametrize("n", [3, 100_000])
+def test_default_framework_by_table(like, np, n):
+    torch = pytest.importorskip("torch")
+    for _ in range(2):
+        x = like.torch_ones(n)
+        assert type(x) is torch.Tensor
+        assert x.sum() == n
+    assert type(like.torch_ones(n, like=np.ndarray)) is np.ndarray
+    assert type(like.ones(n, like=torch.Tensor)) is torch.Tensor
+    out = torch.zeros(n)
+    assert like.ones(n, out=out) is out
+
+
+def test_default_framework_by_its_from_dlpack(like):
+    jax = pytest.importorskip("jax")
+    (x,) = like.jax_ones(3)
+    assert isinstance(x, jax.Array)
+    assert x.tolist() == [1, 1, 1]
+
+
+def test_framework_that_is_missing(like, np, monkeypatch):
+    """The function does not run; a caller who says like= does not need it."""
+    monkeypatch.setitem(sys.modules, "cupy", None)
+    calls = []
+    text = r"cupy_ones\(\) returns tensors of cupy, which cannot be imported: .*; install it, or say which by like="
+    for _ in range(2):
+        with pytest.raises(ImportError, match=text):
+            like.cupy_ones(3, lambda: calls.append(1))
+    assert not calls
+    assert type(like.cupy_ones(3, None, like=np.ndarray)) is np.ndarray
+
+
+def test_framework_that_is_not_known(like, tmp_path):
+    library = Path(like.__file__)
+    sidecar = tmp_path / library.with_suffix(".json").name
+    sidecar.write_text(library.with_suffix(".json").read_text().replace('"like": "numpy"', '"like": "mxnet"'))
+    shutil.copy(library, tmp_path)
+    with pytest.raises(ImportError, match=r"returns tensors of 'mxnet', and this godlpack knows godlpack, numpy,"):
+        gd.load_module(tmp_path / library.name)
+
+
 # --- what the generated code passes
 
 

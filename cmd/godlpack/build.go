@@ -46,6 +46,7 @@ func build(folder, to, name string) error {
 	if err != nil {
 		return err
 	}
+	warn(pkg)
 	if name, err = libraryName(pkg, name); err != nil {
 		return err
 	}
@@ -54,6 +55,13 @@ func build(folder, to, name string) error {
 		return err
 	}
 	return install(files, outputFolder(pkg, to, name))
+}
+
+// warn says what is built all the same.
+func warn(pkg *source.Package) {
+	if len(pkg.Warnings) > 0 {
+		fmt.Fprintln(os.Stderr, pkg.Warnings)
+	}
 }
 
 var identifier = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)

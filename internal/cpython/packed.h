@@ -49,6 +49,7 @@ typedef struct {
   const GDFunction *functions;
   TVMBackendPackedCFunc call;
   void (*retire)(void);
+  const char *state;
 } GDLibrary;
 
 #endif

@@ -3,13 +3,19 @@ package source_test
 import (
 	"errors"
 	"flag"
+	"fmt"
+	"go/types"
 	"os"
 	"path/filepath"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
+	"unicode"
 
 	"godlpack/cmd/godlpack/module"
 	"godlpack/cmd/godlpack/source"
+	"godlpack/kernel"
 )
 
 var update = flag.Bool("update", false, "write the errors into testdata, to be read and committed")
@@ -120,5 +126,107 @@ func TestStaleGlueIsNotRead(t *testing.T) {
 	pkg, err := load(t, folder)
 	if err != nil || len(pkg.Funcs) != 1 || pkg.Funcs[0].Decl.Name != "f" {
 		t.Errorf("got %v, %v", pkg, err)
+	}
+}
+
+// The names in the test data say which variables may change: they begin with "s".
+func TestState(t *testing.T) {
+	pkg, err := load(t, "testdata/state")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"store.Open", "store.hits"}
+	for _, name := range pkg.Types.Scope().Names() {
+		if _, ok := pkg.Types.Scope().Lookup(name).(*types.Var); ok && name[0] == 's' && unicode.IsUpper(rune(name[1])) {
+			want = append(want, name)
+		}
+	}
+	slices.Sort(want)
+	got := pkg.State.Variables
+	for _, name := range slices.Concat(want, got) {
+		if slices.Contains(want, name) != slices.Contains(got, name) {
+			t.Errorf("%s: found to change: %t", name, slices.Contains(got, name))
+		}
+	}
+	if pkg.State.Fork != kernel.ForkWarns {
+		t.Errorf("fork: got %q", pkg.State.Fork)
+	}
+}
+
+func TestStateDirective(t *testing.T) {
+	const text = "%s\npackage ops\n\nvar n int\n\n//godlpack:export\nfunc F() int { n++; return n }\n"
+	for mark, want := range map[string]*kernel.State{
+		"":                             {Fork: kernel.ForkWarns, Variables: []string{"n"}},
+		"//godlpack:state fork=fresh":  nil,
+		"//godlpack:state fork=refuse": {Fork: kernel.ForkFails, Variables: []string{"n"}},
+	} {
+		pkg, err := load(t, write(t, fmt.Sprintf(text, mark)))
+		if err != nil || !reflect.DeepEqual(pkg.State, want) {
+			t.Errorf("%s: got %v, %v", mark, pkg, err)
+		}
+	}
+	_, err := load(t, write(t, fmt.Sprintf(text, "//godlpack:state fork=fresh\n//godlpack:state fork=fresh")))
+	if err == nil || !strings.Contains(err.Error(), "once a package") {
+		t.Errorf("said twice: got %v", err)
+	}
+}
+
+// A library has the framework that its package names, but for functions that name another.
+func TestLikeDirective(t *testing.T) {
+	pkg, err := load(t, write(t, `//godlpack:result like=torch
+package ops
+
+import "godlpack/tensor"
+
+//godlpack:export
+func A() tensor.Of[int8] { panic("") }
+
+//godlpack:export
+//godlpack:result like=numpy
+//godlpack:result shape=[2]
+func B() tensor.Of[int8] { panic("") }
+
+//godlpack:export
+//godlpack:result 0 like=jax shape=[3]
+func C() (tensor.Of[int8], int) { panic("") }
+
+//godlpack:export
+func D() int { panic("") }
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []string{"torch", "numpy", "jax", ""} {
+		if got := pkg.Funcs[i].Decl.Like; got != want {
+			t.Errorf("%s: got %q, want %q", pkg.Funcs[i].Go, got, want)
+		}
+	}
+	if shape := pkg.Funcs[2].Decl.Results[0].Shape; len(shape) != 1 || shape[0] != "3" {
+		t.Errorf("shape: got %v", shape)
+	}
+}
+
+// Exports that nobody will be able to call are said, and no mistake.
+func TestExportsElsewhere(t *testing.T) {
+	folder := write(t, "package ops\n\nimport _ \"example.org/ops/below\"\n\n//godlpack:export\nfunc F() {}\n")
+	for name, text := range map[string]string{
+		"below/below.go":    "package below\n\n//godlpack:export\nfunc G() {}\n",
+		"ops_windows.go":    "package ops\n\n//godlpack:export\nfunc H() {}\n",
+		"elsewhere/more.go": "package elsewhere\n\n//godlpack:export\nfunc I() {}\n",
+	} {
+		name = filepath.Join(folder, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o777), os.WriteFile(name, []byte(text), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	pkg, err := load(t, folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := pkg.Warnings.Error()
+	for _, want := range []string{"below/below.go:3:1: warning: ", "ops_windows.go:3:1: warning: "} {
+		if !strings.Contains(got, want) || len(pkg.Warnings) != 2 {
+			t.Errorf("want %s, got %s", want, got)
+		}
 	}
 }
