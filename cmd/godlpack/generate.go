@@ -32,7 +32,7 @@ func generate(folder string) error {
 		return err
 	}
 	defer m.Close()
-	pkg, err := source.Load(folder, m.Flags...)
+	pkg, err := source.Load(m, folder)
 	if err != nil {
 		return err
 	}

@@ -38,24 +38,29 @@ type Package struct {
 const loaded = packages.NeedName | packages.NeedFiles | packages.NeedCompiledGoFiles | packages.NeedImports |
 	packages.NeedTypes | packages.NeedTypesSizes | packages.NeedSyntax | packages.NeedTypesInfo | packages.NeedModule
 
-// Load reads the package in a folder. The flags are go build's; a glue file that lies there already is not read, since
-// it may be of other functions. The error is Problems, or what the go command says.
-func Load(folder string, flags ...string) (*Package, error) {
+// Load reads the package in a folder of a module. A glue file that lies there already is not read, since it may be of
+// other functions. The error is Problems, or what the go command says.
+func Load(m *module.Module, folder string) (*Package, error) {
 	folder, err := filepath.Abs(folder)
 	if err != nil {
 		return nil, err
 	}
-	config := &packages.Config{Mode: loaded, Dir: folder, BuildFlags: flags, Fset: token.NewFileSet(), Env: module.Environment()}
-	config.Overlay = withoutGlue(folder)
-	list, err := packages.Load(config, ".")
-	if err != nil {
+	config := &packages.Config{Mode: loaded, Dir: folder, BuildFlags: m.Flags, Fset: token.NewFileSet(), Env: module.Environment()}
+	if config.Overlay, err = overlay(m, folder); err != nil {
 		return nil, err
 	}
+	list, err := packages.Load(config, ".")
+	if err != nil {
+		return nil, errors.New(m.Explain(err.Error()))
+	}
 	if len(list) == 0 { // go/packages then says nothing
-		return nil, module.List(folder, flags...)
+		return nil, m.List(folder)
 	}
 	if len(list[0].Errors) > 0 {
-		return nil, compileErrors(list[0], folder)
+		if missing := m.List(folder); missing != nil && slices.ContainsFunc(list[0].Errors, isImport) {
+			return nil, missing
+		}
+		return nil, errors.New(m.Explain(compileErrors(list[0], folder).Error()))
 	}
 	pkg, err := read(list[0], folder)
 	if err != nil {
@@ -77,6 +82,25 @@ func (pkg *Package) below(config *packages.Config, root *packages.Package) error
 		}
 	}
 	return nil
+}
+
+// isImport tells whether an error is that of an import, of which go/packages does not know why.
+func isImport(e packages.Error) bool { return strings.Contains(e.Msg, "could not import") }
+
+// overlay is what go/packages shall see in the place of files, or of none.
+func overlay(m *module.Module, folder string) (map[string][]byte, error) {
+	all := withoutGlue(folder)
+	if all == nil {
+		all = map[string][]byte{}
+	}
+	for name, real := range m.Overlay {
+		text, err := os.ReadFile(real)
+		if err != nil {
+			return nil, err
+		}
+		all[name] = text
+	}
+	return all, nil
 }
 
 // withoutGlue replaces a glue file by its package clause.

@@ -33,7 +33,7 @@ func load(t *testing.T, folder string) (*source.Package, error) {
 		t.Fatal(err)
 	}
 	t.Cleanup(m.Close)
-	return source.Load(folder, m.Flags...)
+	return source.Load(m, folder)
 }
 
 // write makes a package of one file in a module of its own.
