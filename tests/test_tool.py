@@ -103,6 +103,31 @@ def test_wrong_usage(tmp_path, arguments):
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.parametrize("name", ["func", "main", "class", "numpy", "len", "json", "bufio", "tests"])
+def test_names_of_projects_that_could_not_be_used(tmp_path, name):
+    done = godlpack("new", name, cwd=tmp_path)
+    assert done.returncode == 2
+    assert re.match(rf'godlpack: new: "{name}" is a .*: choose another name, such as {name}_ops\n', done.stderr)
+    assert not list(tmp_path.iterdir())
+
+
+def test_new_knows_pythons_modules():
+    source = Path(__file__).parents[1] / "cmd" / "godlpack" / "scaffold" / "name.go"
+    known = source.read_text().split("pythonModules = `")[1].split()
+    assert not {name for name in sys.stdlib_module_names if re.fullmatch("[a-z][a-z0-9_]*", name)} - set(known) - {"test"}
+
+
+def test_help_has_all_directives(tmp_path):
+    text = " ".join(godlpack("generate", "--help", cwd=tmp_path).stdout.split())
+    source = Path(__file__).parents[1] / "cmd" / "godlpack" / "source"
+    known = set(re.findall(r'd\.verb [!=]= "(\w+)"', "".join(file.read_text() for file in source.glob("*.go"))))
+    assert {"export", "types", "arg", "result", "gil", "state"} <= known | {"export"}
+    for verb in known | {"export"}:
+        assert f"//godlpack:{verb}" in text
+    guide = (source.parents[2] / "docs" / "guide.md").read_text()
+    assert set(re.findall(r"\| `//godlpack:(\w+)", guide)) == known | {"export"}
+
+
 def test_new_writes_over_nothing(project):
     before = tree(project)
     done = godlpack("new", "fastops", cwd=project.parent)
@@ -127,7 +152,7 @@ def test_build_leaves_the_sources_alone(package, tmp_path):
     assert done.returncode == 0, done.stderr
     assert tree(package) == before
     assert set(tree(tmp_path / "out")) == {"_fast.so", "_fast.json", "_fast.pyi"}
-    assert "def add(x: Any, a: float = 1.0) -> int:" in (tmp_path / "out" / "_fast.pyi").read_text()
+    assert "def add(x: TensorLike, a: float = 1.0) -> int:" in (tmp_path / "out" / "_fast.pyi").read_text()
 
 
 @pytest.mark.skipif(not shutil.which("nm"), reason="needs binutils")
@@ -534,16 +559,50 @@ def test_wheel_passes_the_projects_tests(backend, project, tmp_path):
     check_types(tmp_path, site)
 
 
+USE = """\
+import array
+from typing import Any
+
+import fastops
+import godlpack
+import numpy
+import torch
+
+class Foreign:
+    def __dlpack__(self, stream: int | None = None) -> object:
+        return None
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return 1, 0
+
+anything: Any = None
+for x in (numpy.ones(2), numpy.ones((1, 2), numpy.float32)):
+    fastops.softmax(x)
+fastops.softmax(torch.ones(2), like=numpy.ndarray)
+fastops.softmax(godlpack.zeros(2), out=godlpack.zeros(2))
+fastops.softmax(b"bytes")
+fastops.softmax(memoryview(b"bytes"))
+fastops.softmax(array.array("f"))
+fastops.softmax(Foreign())
+fastops.softmax(anything)
+fastops.saxpy(2, numpy.ones(2), y=torch.ones(2))
+fastops.softmax("text")  # wrong
+fastops.softmax([1.0])  # wrong
+fastops.softmax(1)  # wrong
+fastops.saxpy("a", b"1", b"2")  # wrong
+"""
+
+
 def check_types(folder, site):
     """Type checkers know the functions by the stubs, and what they take."""
-    pytest.importorskip("mypy")
-    folder.joinpath("use.py").write_text("import fastops\nfastops.softmax(1)\nfastops.saxpy('a', 1, 2)\n")
+    for name in ("mypy", "numpy", "torch"):
+        pytest.importorskip(name)
+    folder.joinpath("use.py").write_text(USE)
     command = [sys.executable, "-P", "-m", "mypy", "--strict", "--cache-dir", os.devnull, "use.py"]
     env = {**os.environ, "MYPYPATH": str(site)}
     done = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True)
-    assert re.findall(r"use\.py:(\d+): error: (Argument 1 to \"saxpy\")?", done.stdout) == [
-        ("3", 'Argument 1 to "saxpy"')
-    ]
+    wrong = [str(i) for i, line in enumerate(USE.splitlines(), 1) if "wrong" in line]
+    assert re.findall(r"use\.py:(\d+): error: Argument 1 to", done.stdout) == wrong, done.stdout
+    assert f"Found {len(wrong)} errors" in done.stdout
 
 
 def test_editable_install_builds_in_place(backend, project, tmp_path):

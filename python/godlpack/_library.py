@@ -191,7 +191,8 @@ def default_like(library: Path, declaration: dict[str, Any]) -> str | None:
 def written(declaration: dict[str, Any]) -> str:
     """The signature, where no sidecar has it."""
     parts = [f"{p['name']}={p['default']}" if p.get("default") else p["name"] for p in declaration["params"] or ()]
-    return f"({', '.join(parts + ['*', 'like=None', 'out=None'] * bool(outputs(declaration)))})"
+    tensors = outputs(declaration)
+    return f"({', '.join(parts + ['*', 'like=None'] * bool(tensors) + ['out=None'] * (tensors > 0))})"
 
 
 def signature(text: str) -> inspect.Signature:

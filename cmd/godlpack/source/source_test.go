@@ -49,13 +49,19 @@ func write(t *testing.T, text string) (folder string) {
 }
 
 func TestProblems(t *testing.T) {
-	_, err := load(t, "testdata/errors")
+	for _, name := range []string{"errors", "hints"} {
+		t.Run(name, func(t *testing.T) { testProblems(t, name) })
+	}
+}
+
+func testProblems(t *testing.T, name string) {
+	_, err := load(t, "testdata/"+name)
 	var problems source.Problems
 	if !errors.As(err, &problems) {
 		t.Fatalf("want Problems, got %v", err)
 	}
 	got := err.Error() + "\n"
-	const golden = "testdata/errors.golden"
+	golden := "testdata/" + name + ".golden"
 	if *update {
 		if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
 			t.Fatal(err)
