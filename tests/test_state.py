@@ -62,7 +62,11 @@ def libraries(tmp_path_factory):
     """A library that counts, for each thing that its author may say of that."""
     folder = tmp_path_factory.mktemp("state")
     built = {}
-    for name, directive in (("warn", ""), ("fresh", "//godlpack:state fork=fresh"), ("refuse", "//godlpack:state fork=refuse")):
+    for name, directive in (
+        ("warn", ""),
+        ("fresh", "//godlpack:state fork=fresh"),
+        ("refuse", "//godlpack:state fork=refuse"),
+    ):
         package = folder / name
         package.mkdir()
         package.joinpath("go.mod").write_text("module example.org/counter\n\ngo 1.26.0\n")
@@ -81,7 +85,9 @@ def run(library, script, *options, status=0):
     return done.stdout, done.stderr
 
 
-WARNING = r"RuntimeWarning: counter\.(\w+)\(\): this process was forked after a call of counter, .* \(n\)\. If that matters"
+WARNING = (
+    r"RuntimeWarning: counter\.(\w+)\(\): this process was forked after a call of counter, .* \(n\)\. If that matters"
+)
 
 CALLS = """
     def child():
@@ -127,7 +133,9 @@ def test_author_refuses(libraries):
     assert stderr == ""
     assert len(stdout.splitlines()) == 6
     for line, name in zip(stdout.splitlines(), ["get", "get", "set"] * 2, strict=True):
-        assert re.fullmatch(rf"counter\.{name}\(\): this process was forked after a call .* \(n\): start workers by .*spawn.*", line)
+        assert re.fullmatch(
+            rf"counter\.{name}\(\): this process was forked after a call .* \(n\): start workers by .*spawn.*", line
+        )
 
 
 @pytest.mark.parametrize("name", ["warn", "refuse"])

@@ -114,7 +114,9 @@ def test_names_of_projects_that_could_not_be_used(tmp_path, name):
 def test_new_knows_pythons_modules():
     source = Path(__file__).parents[1] / "cmd" / "godlpack" / "scaffold" / "name.go"
     known = source.read_text().split("pythonModules = `")[1].split()
-    assert not {name for name in sys.stdlib_module_names if re.fullmatch("[a-z][a-z0-9_]*", name)} - set(known) - {"test"}
+    assert (
+        not {name for name in sys.stdlib_module_names if re.fullmatch("[a-z][a-z0-9_]*", name)} - set(known) - {"test"}
+    )
 
 
 def test_help_has_all_directives(tmp_path):

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 )
 
@@ -61,10 +62,17 @@ func isFolder(name string) error {
 	return nil
 }
 
+// unknown is what the go command says of a package that godlpack does not have.
+var unknown = regexp.MustCompile(`package (godlpack/\S+) is not in std \(\S+\)|module godlpack@latest found.*does not contain package (godlpack/\S+)`)
+
+// importable are godlpack's packages for authors.
+var importable = []string{"godlpack/tensor", "godlpack/kernel", "godlpack/dlpack", "godlpack/cuda", "godlpack/tvmffi"}
+
 // Explain says in the author's terms what the go command says of the copy of go.mod that it works with.
 func (m *Module) Explain(text string) string {
 	text = strings.ReplaceAll(text, " -modfile="+m.mod(), "")
 	text = strings.ReplaceAll(text, m.mod(), m.file)
+	text = unknown.ReplaceAllString(text, "there is no package $1: godlpack's are "+strings.Join(importable, ", "))
 	if strings.Contains(text, "no required module provides package godlpack/") && Sources() == "" {
 		text += "\ngodlpack's own Go packages are not beside this program: run it as `godlpack` or `python -m godlpack._tool`, or set GODLPACK_SOURCES"
 	}

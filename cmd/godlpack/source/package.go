@@ -57,10 +57,10 @@ func Load(m *module.Module, folder string) (*Package, error) {
 		return nil, m.List(folder)
 	}
 	if len(list[0].Errors) > 0 {
-		if missing := m.List(folder); missing != nil && slices.ContainsFunc(list[0].Errors, isImport) {
-			return nil, missing
+		if err := m.List(folder); err != nil && slices.ContainsFunc(list[0].Errors, isImport) {
+			return nil, err
 		}
-		return nil, errors.New(m.Explain(compileErrors(list[0], folder).Error()))
+		return nil, errors.New(missing.ReplaceAllString(m.Explain(compileErrors(list[0], folder).Error()), `$0: write import "godlpack/$1"`))
 	}
 	pkg, err := read(list[0], folder)
 	if err != nil {
@@ -150,6 +150,9 @@ func withoutTypeSet(text string) string {
 		return given + " is no type of a tensor's elements: use one that tensor.Element lists"
 	})
 }
+
+// missing is what the compiler says where a name is that of one of godlpack's packages.
+var missing = regexp.MustCompile(`(?m)undefined: (tensor|kernel|dlpack|cuda|tvmffi)$`)
 
 // compilerLines are the lines of what the compiler wrote of packages, each under its "# path"; nil if this is not that.
 // The compiler names files as seen from the folder, and people work in another.

@@ -98,6 +98,18 @@ func TestElementsThatAreNone(t *testing.T) {
 	}
 }
 
+func TestMissingImports(t *testing.T) {
+	for text, want := range map[string]string{
+		"package ops\n\n//godlpack:export\nfunc F(x tensor.Of[int8]) {}\n": `ops.go:4:10: undefined: tensor: write import "godlpack/tensor"`,
+		"package ops\n\nimport _ \"godlpack/tensors\"\n":                   "ops.go:3:8: there is no package godlpack/tensors: godlpack's are godlpack/tensor, ",
+		"package ops\n\nimport _ \"example.org/missing\"\n":                "go get example.org/missing",
+	} {
+		if _, err := load(t, write(t, text)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("want %s, got %v", want, err)
+		}
+	}
+}
+
 func TestSyntaxErrors(t *testing.T) {
 	_, err := load(t, write(t, "package ops\n\nfunc F( {\n"))
 	if err == nil || !strings.Contains(err.Error(), "ops.go:3:") {
