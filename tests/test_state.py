@@ -30,6 +30,12 @@ func Set(value int) { n = value }
 func Get() int { return n }
 
 //godlpack:export
+func Forever() {
+	for {
+	}
+}
+
+//godlpack:export
 func Do(f kernel.Callable) error {
 	_, err := f.Call()
 	return err
@@ -205,6 +211,32 @@ def test_fork_within_a_call(libraries):
     """
     _, stderr = run(libraries["warn"], script)
     assert re.findall(WARNING, stderr) == ["get"], stderr
+
+
+@pytest.mark.parametrize("name", ["warn", "fresh", "refuse"])
+def test_given_up_on_the_second_ctrl_c(libraries, name):
+    script = """
+    import signal, threading, time
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    def interrupt():
+        for _ in range(8):
+            time.sleep(1)
+            if not done: os.kill(os.getpid(), signal.SIGINT)
+    counter.set(5)
+    done = []
+    threading.Thread(target=interrupt, daemon=True).start()
+    try:
+        counter.forever()
+    except KeyboardInterrupt:
+        done.append(True)
+    print(counter.get(), counter.get())
+    """
+    stdout, stderr = run(libraries[name], script)
+    assert stdout == "0 0\n"
+    said = re.findall(
+        r"RuntimeWarning: counter\.get\(\): a call of counter was given up before its end, .* \(n\)\. If", stderr
+    )
+    assert len(said) == (name != "fresh"), stderr
 
 
 def test_pools(libraries):

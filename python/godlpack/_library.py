@@ -102,9 +102,7 @@ def tell_loss(module: str, function: str, forked: bool, fork: str, variables: li
     if not forked:
         what, remedy = f"a call of {module} was given up before its end", "set it up again, or start the process again"
     if forked and fork == "refuse":
-        raise RuntimeError(
-            f"{module}.{function}(): {what}, and does not have what it remembers{names}: {remedy}"
-        )
+        raise RuntimeError(f"{module}.{function}(): {what}, and does not have what it remembers{names}: {remedy}")
     warnings.warn(
         f"{module}.{function}(): {what}, and {module} begins without what it remembered{names}. "
         f"If that matters, {remedy}; if not, its author can say so: //godlpack:state fork=fresh",
