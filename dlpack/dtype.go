@@ -211,6 +211,9 @@ func (d DType) Valid() error {
 	return nil
 }
 
+// Key returns the type as one number, its 4 bytes from the lowest to the highest: code, bits, lanes.
+func (d DType) Key() uint32 { return uint32(d.Code) | uint32(d.Bits)<<8 | uint32(d.Lanes)<<16 }
+
 // Lane returns the type of one lane: float32 for float32x4.
 func (d DType) Lane() DType { return DType{d.Code, d.Bits, 1} }
 

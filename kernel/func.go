@@ -17,6 +17,8 @@ type Func struct {
 	// HoldGIL says that the host need not let its other threads run meanwhile. It is for functions of a microsecond or
 	// so, which wait for nothing: no Parallel, no callbacks.
 	HoldGIL bool `json:"hold_gil,omitempty"`
+	// Like is the framework of tensors among the results where no argument is a tensor, one of Frameworks: the host's own if empty.
+	Like string `json:"like,omitempty"`
 	// Do is called once all arguments are as declared. It reads them through the Call, and gives each result back by one
 	// of the Return functions, in order. An *Error (Errorf) becomes the exception of its kind, any other a RuntimeError.
 	Do func(*Call) error `json:"-"`

@@ -226,10 +226,30 @@ Raises:
     BufferError: memory is elsewhere, read-only, or not laid out as wanted`)
 }
 
+// A list of tensors goes into new memory only.
+func TestNoOutForLists(t *testing.T) {
+	list := kernel.Param{Kind: kernel.KindList, Elem: &kernel.Param{Kind: kernel.KindTensor}}
+	f := kernel.Func{Name: "split", Results: []kernel.Param{{Kind: kernel.KindTensor}, list}}
+	for _, text := range []string{f.Signature(), f.Docstring(), f.Stub()} {
+		if !strings.Contains(text, "like") || strings.Contains(text, "out") {
+			t.Errorf("got %s", text)
+		}
+	}
+}
+
+func TestLikeIsChecked(t *testing.T) {
+	do := func(*kernel.Call) error { return nil }
+	for like, results := range map[string][]kernel.Param{"mxnet": {{Kind: kernel.KindTensor}}, "numpy": {{Kind: kernel.KindInt}}} {
+		if _, err := kernel.Prepare(kernel.Func{Name: "f", Results: results, Like: like, Do: do}); err == nil || !strings.Contains(err.Error(), "like: want") {
+			t.Errorf("%s: got %v", like, err)
+		}
+	}
+}
+
 func TestStub(t *testing.T) {
 	f := full()
 	stub := f.Stub()
-	want := "def full(x: Any, y: Any, z: Sequence[Any], a: int = 3, b: str | None = None, c: Callable[..., Any] | None = None, " +
+	want := "def full(x: TensorLike, y: TensorLike | None, z: Sequence[TensorLike], a: int = 3, b: str | None = None, c: Callable[..., Any] | None = None, " +
 		"d: Sequence[float] = (1.0,), e: Any = \"float32\", *, like: Any = None, out: Any = None) -> tuple[Any, list[int]]:\n    \"\"\"full("
 	if !strings.HasPrefix(stub, want) || strings.Contains(stub, "    \n") {
 		t.Errorf("got\n%s\nwant\n%s", stub, want)

@@ -65,6 +65,9 @@ func newPlan(f *Func) (*plan, error) {
 	if f.Do == nil {
 		return nil, bad("Do: want a function, got nil")
 	}
+	if err := checkLike(f); err != nil {
+		return nil, err
+	}
 	p := &plan{params: make([]slot, len(f.Params))}
 	seen := map[string]bool{}
 	for i := range f.Params {
@@ -81,6 +84,19 @@ func newPlan(f *Func) (*plan, error) {
 		}
 	}
 	return p, p.compileResults(f.Results)
+}
+
+// Frameworks are those that Func.Like may name.
+var Frameworks = []string{"godlpack", "numpy", "torch", "jax", "cupy"}
+
+func checkLike(f *Func) error {
+	if f.Like != "" && !slices.Contains(Frameworks, f.Like) {
+		return bad("like: want one of %v, got %q", Frameworks, f.Like)
+	}
+	if f.Like != "" && !f.returnsTensor() {
+		return bad("like: want a tensor among the results")
+	}
+	return nil
 }
 
 // compileResults checks what documentation and hosts will read, and what a call holds its results against.

@@ -6,14 +6,17 @@ import (
 )
 
 // Signature returns the Python signature: "(a, x, axis=-1, *, like=None, out=None)". The host takes like and out of
-// functions that return tensors: in whose framework, or into which memory.
+// functions that return tensors: in whose framework, or into which memory. It takes no out of those that return a list of them.
 func (f *Func) Signature() string {
 	parts := make([]string, 0, len(f.Params)+3)
 	for i := range f.Params {
 		parts = append(parts, f.Params[i].Name+defaultText(&f.Params[i], "="))
 	}
 	if f.returnsTensor() {
-		parts = append(parts, "*", "like=None", "out=None")
+		parts = append(parts, "*", "like=None")
+	}
+	if f.takesOut() {
+		parts = append(parts, "out=None")
 	}
 	return "(" + strings.Join(parts, ", ") + ")"
 }
@@ -27,6 +30,11 @@ func defaultText(p *Param, equals string) string {
 
 func (f *Func) returnsTensor() bool {
 	return slices.ContainsFunc(f.Results, func(p Param) bool { return holdsTensor(&p) })
+}
+
+// takesOut reports whether tensors can be given for the results: not for lists, whose lengths nobody knows before.
+func (f *Func) takesOut() bool {
+	return f.returnsTensor() && !slices.ContainsFunc(f.Results, func(p Param) bool { return p.Kind == KindList && holdsTensor(&p) })
 }
 
 func holdsTensor(p *Param) bool {
@@ -48,10 +56,19 @@ func (f *Func) Docstring() string {
 		text += "\n    " + p.Name + ": " + wanted(p) + notes(p) + defaultText(p, "; default ")
 	}
 	if f.returnsTensor() {
-		text += "\n    like: the type, or an object, of the framework in which tensors come back" +
-			"\n    out: the tensor that takes the result"
+		text += "\n    like: the type, or an object, of the framework in which tensors come back" + f.likeDefault()
+	}
+	if f.takesOut() {
+		text += "\n    out: the tensor that takes the result"
 	}
 	return text + f.returns() + f.raises()
+}
+
+func (f *Func) likeDefault() string {
+	if f.Like == "" {
+		return ""
+	}
+	return "; " + f.Like + " where no argument is a tensor"
 }
 
 // notes are what an argument's type does not say.

@@ -3,7 +3,7 @@ package kernel
 import "strings"
 
 // StubImports are the lines that the stubs of functions need above them.
-const StubImports = "from collections.abc import Callable, Sequence\nfrom typing import Any\n"
+const StubImports = "from collections.abc import Callable, Sequence\nfrom typing import Any\n\nfrom godlpack.typing import TensorLike\n"
 
 // Stub returns the function's definition for a .pyi file, with its docstring and a line end.
 func (f *Func) Stub() string {
@@ -13,7 +13,10 @@ func (f *Func) Stub() string {
 		parts = append(parts, p.Name+": "+hint(p, true)+defaultText(p, " = "))
 	}
 	if f.returnsTensor() {
-		parts = append(parts, "*", "like: Any = None", "out: Any = None")
+		parts = append(parts, "*", "like: Any = None")
+	}
+	if f.takesOut() {
+		parts = append(parts, "out: Any = None")
 	}
 	doc := strings.ReplaceAll(f.Docstring(), `\`, `\\`)
 	doc = strings.ReplaceAll(doc, `"""`, `\"\"\"`)
@@ -38,7 +41,8 @@ func (f *Func) resultHint() string {
 	return "tuple[" + strings.Join(hints, ", ") + "]"
 }
 
-// hints are the Python types of the kinds. A tensor is that of any framework, and so are dtypes and devices.
+// hints are the Python types of the kinds. A tensor is that of any framework, which only the call decides of one that is a
+// result; a dtype or a device is whatever names one.
 var hints = map[Kind]string{
 	KindBool: "bool", KindInt: "int", KindFloat: "float", KindString: "str", KindBytes: "bytes", KindDType: "Any",
 	KindDevice: "Any", KindCallable: "Callable[..., Any]", KindTensor: "Any",
@@ -48,6 +52,8 @@ var hints = map[Kind]string{
 func hint(p *Param, argument bool) string {
 	text := hints[p.Kind]
 	switch {
+	case p.Kind == KindTensor && argument:
+		text = "TensorLike"
 	case p.Kind == KindList && argument:
 		text = "Sequence[" + hint(p.Elem, argument) + "]"
 	case p.Kind == KindList:

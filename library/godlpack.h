@@ -177,6 +177,9 @@ typedef struct {
      this process, which is so at first unless the process began with GOMAXPROCS in its environment; -1: as before. Returns how
      many there are now. Called in any thread. Libraries whose size ends before this entry choose by themselves. */
   int (*threads)(int n);
+  /* What a process that is forked after a call does not have of it: JSON as package kernel's type State, NULL for a library
+     whose functions remember nothing. Libraries whose size ends before this entry do not say. */
+  const char *state;
 } GDLibrary;
 
 /* The table, the same at each call, never freed. The first call waits until the library's Go runs. NULL: no memory. */

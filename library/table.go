@@ -39,6 +39,9 @@ var table = sync.OnceValue(func() *C.GDLibrary {
 		row.name, row.declaration = C.CString(f.Name), C.CString(string(declaration))
 	}
 	l.version, l.size = C.GODLPACK_LIBRARY_VERSION, C.uint32_t(unsafe.Sizeof(*l))
+	if state := kernel.Remembered(); state != "" {
+		l.state = C.CString(state)
+	}
 	l.name, l.count, l.functions, l.call = C.CString(name()), C.int64_t(len(functions)), rows, C.gd_entry()
 	l.retire = C.gd_retire()
 	l.threads = C.gd_threads_entry()

@@ -817,7 +817,7 @@ def test_list_that_changes_meanwhile(f):
 
 
 def declarations(library):
-    return [json.loads(text) for _, text in gd._core._declarations(str(library), lambda declared: None)]
+    return [json.loads(text) for _, text in gd._core._declarations(str(library), lambda *told: None)]
 
 
 @pytest.fixture
@@ -934,7 +934,7 @@ int main(void) {
   F(TVMByteArray, data); F(TVMByteArray, size); F(GDList, n); F(GDList, values); F(GDList, codes); F(GDList, flags);
   F(GDContext, size); F(GDContext, function); F(GDContext, flags); F(GDContext, allocate); F(GDContext, poll); F(GDContext, invoke); F(GDContext, fail); F(GDContext, current_stream); F(GDContext, scratch); F(GDContext, scratch_size);
   F(GDFunction, name); F(GDFunction, declaration);
-  F(GDLibrary, version); F(GDLibrary, size); F(GDLibrary, name); F(GDLibrary, count); F(GDLibrary, functions); F(GDLibrary, call);
+  F(GDLibrary, version); F(GDLibrary, size); F(GDLibrary, name); F(GDLibrary, count); F(GDLibrary, functions); F(GDLibrary, call); F(GDLibrary, state);
   N(sizeof(GDContext)); N(sizeof(GDLibrary)); N(sizeof(TVMValue)); N(GODLPACK_LIBRARY_VERSION); N(GD_CHECKED);
   N(GD_INT); N(GD_FLOAT); N(GD_NULL); N(GD_DTYPE); N(GD_DEVICE); N(GD_TENSOR); N(GD_CALLABLE); N(GD_STR); N(GD_BYTES); N(GD_BOOL);
   N(GD_TEXT); N(GD_LIST); N(GD_MANAGED); N(GD_DEFAULT); N(GD_ARGUMENT); N(GD_TUPLE);

@@ -103,6 +103,33 @@ def test_wrong_usage(tmp_path, arguments):
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.parametrize("name", ["func", "main", "class", "numpy", "len", "json", "bufio", "tests"])
+def test_names_of_projects_that_could_not_be_used(tmp_path, name):
+    done = godlpack("new", name, cwd=tmp_path)
+    assert done.returncode == 2
+    assert re.match(rf'godlpack: new: "{name}" is a .*: choose another name, such as {name}_ops\n', done.stderr)
+    assert not list(tmp_path.iterdir())
+
+
+def test_new_knows_pythons_modules():
+    source = Path(__file__).parents[1] / "cmd" / "godlpack" / "scaffold" / "name.go"
+    known = source.read_text().split("pythonModules = `")[1].split()
+    assert (
+        not {name for name in sys.stdlib_module_names if re.fullmatch("[a-z][a-z0-9_]*", name)} - set(known) - {"test"}
+    )
+
+
+def test_help_has_all_directives(tmp_path):
+    text = " ".join(godlpack("generate", "--help", cwd=tmp_path).stdout.split())
+    source = Path(__file__).parents[1] / "cmd" / "godlpack" / "source"
+    known = set(re.findall(r'd\.verb [!=]= "(\w+)"', "".join(file.read_text() for file in source.glob("*.go"))))
+    assert {"export", "types", "arg", "result", "gil", "state"} <= known | {"export"}
+    for verb in known | {"export"}:
+        assert f"//godlpack:{verb}" in text
+    guide = (source.parents[2] / "docs" / "guide.md").read_text()
+    assert set(re.findall(r"\| `//godlpack:(\w+)", guide)) == known | {"export"}
+
+
 def test_new_writes_over_nothing(project):
     before = tree(project)
     done = godlpack("new", "fastops", cwd=project.parent)
@@ -127,7 +154,7 @@ def test_build_leaves_the_sources_alone(package, tmp_path):
     assert done.returncode == 0, done.stderr
     assert tree(package) == before
     assert set(tree(tmp_path / "out")) == {"_fast.so", "_fast.json", "_fast.pyi"}
-    assert "def add(x: Any, a: float = 1.0) -> int:" in (tmp_path / "out" / "_fast.pyi").read_text()
+    assert "def add(x: TensorLike, a: float = 1.0) -> int:" in (tmp_path / "out" / "_fast.pyi").read_text()
 
 
 @pytest.mark.skipif(not shutil.which("nm"), reason="needs binutils")
@@ -303,6 +330,122 @@ def test_author_need_not_list_what_godlpack_requires(package):
     assert gd.load(package).driver() in (True, False)
 
 
+# --- whose the results are
+
+
+LIKE = """\
+//godlpack:result like=numpy
+package ops
+
+import (
+	"godlpack/kernel"
+	"godlpack/tensor"
+)
+
+//godlpack:export
+func Ones(ctx *kernel.Ctx, n int64) tensor.Of[float32] {
+	x := kernel.Empty[float32](ctx, n)
+	for i := range x.Slice() {
+		x.Slice()[i] = 1
+	}
+	return x.Of
+}
+
+//godlpack:export
+//godlpack:result like=torch
+func TorchOnes(ctx *kernel.Ctx, n int64) tensor.Of[float32] { return Ones(ctx, n) }
+
+//godlpack:export
+//godlpack:result like=jax
+func JaxOnes(ctx *kernel.Ctx, n int64) []tensor.Of[float32] { return []tensor.Of[float32]{Ones(ctx, n)} }
+
+//godlpack:export
+//godlpack:result like=cupy
+func CupyOnes(ctx *kernel.Ctx, n int64, calls *kernel.Callable) (tensor.Of[float32], error) {
+	if calls != nil {
+		if _, err := calls.Call(); err != nil {
+			return tensor.Of[float32]{}, err
+		}
+	}
+	return Ones(ctx, n), nil
+}
+
+//godlpack:export
+//godlpack:result like=godlpack
+func OwnOnes(ctx *kernel.Ctx, n int64) tensor.Of[float32] { return Ones(ctx, n) }
+
+//godlpack:export
+//godlpack:arg x default=None
+func Copied(ctx *kernel.Ctx, x *tensor.Of[float32]) tensor.Of[float32] {
+	if x == nil {
+		return Ones(ctx, 2)
+	}
+	return Ones(ctx, int64(x.Len()))
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def like(tmp_path_factory):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("GODLPACK_CACHE", str(tmp_path_factory.mktemp("like")))
+        return gd.load_inline(LIKE, name="like_ops")
+
+
+@pytest.mark.parametrize("n", [3, 100_000])  # in the call's scratch memory, and by the framework's allocator
+def test_default_framework(like, np, n):
+    for x in (like.ones(n), like.copied(), like.ones(n, like=None)):
+        assert type(x) is np.ndarray
+        assert (x == 1).all()
+    assert type(like.own_ones(n)) is gd.Tensor
+    assert type(like.ones(n, like=gd.Tensor)) is gd.Tensor
+    assert type(like.copied(gd.zeros(n))) is gd.Tensor
+    out = np.zeros(n, np.float32)
+    assert like.own_ones(n, out=out) is out
+    assert like.ones.__doc__.count("numpy where no argument is a tensor") == 1
+
+
+@pytest.mark.parametrize("n", [3, 100_000])
+def test_default_framework_by_table(like, np, n):
+    torch = pytest.importorskip("torch")
+    for _ in range(2):
+        x = like.torch_ones(n)
+        assert type(x) is torch.Tensor
+        assert x.sum() == n
+    assert type(like.torch_ones(n, like=np.ndarray)) is np.ndarray
+    assert type(like.ones(n, like=torch.Tensor)) is torch.Tensor
+    out = torch.zeros(n)
+    assert like.ones(n, out=out) is out
+
+
+def test_default_framework_by_its_from_dlpack(like):
+    jax = pytest.importorskip("jax")
+    (x,) = like.jax_ones(3)
+    assert isinstance(x, jax.Array)
+    assert x.tolist() == [1, 1, 1]
+
+
+def test_framework_that_is_missing(like, np, monkeypatch):
+    """The function does not run; a caller who says like= does not need it."""
+    monkeypatch.setitem(sys.modules, "cupy", None)
+    calls = []
+    text = r"cupy_ones\(\) returns tensors of cupy, which cannot be imported: .*; install it, or say which by like="
+    for _ in range(2):
+        with pytest.raises(ImportError, match=text):
+            like.cupy_ones(3, lambda: calls.append(1))
+    assert not calls
+    assert type(like.cupy_ones(3, None, like=np.ndarray)) is np.ndarray
+
+
+def test_framework_that_is_not_known(like, tmp_path):
+    library = Path(like.__file__)
+    sidecar = tmp_path / library.with_suffix(".json").name
+    sidecar.write_text(library.with_suffix(".json").read_text().replace('"like": "numpy"', '"like": "mxnet"'))
+    shutil.copy(library, tmp_path)
+    with pytest.raises(ImportError, match=r"returns tensors of 'mxnet', and this godlpack knows godlpack, numpy,"):
+        gd.load_module(tmp_path / library.name)
+
+
 # --- what the generated code passes
 
 
@@ -418,16 +561,50 @@ def test_wheel_passes_the_projects_tests(backend, project, tmp_path):
     check_types(tmp_path, site)
 
 
+USE = """\
+import array
+from typing import Any
+
+import fastops
+import godlpack
+import numpy
+import torch
+
+class Foreign:
+    def __dlpack__(self, stream: int | None = None) -> object:
+        return None
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return 1, 0
+
+anything: Any = None
+for x in (numpy.ones(2), numpy.ones((1, 2), numpy.float32)):
+    fastops.softmax(x)
+fastops.softmax(torch.ones(2), like=numpy.ndarray)
+fastops.softmax(godlpack.zeros(2), out=godlpack.zeros(2))
+fastops.softmax(b"bytes")
+fastops.softmax(memoryview(b"bytes"))
+fastops.softmax(array.array("f"))
+fastops.softmax(Foreign())
+fastops.softmax(anything)
+fastops.saxpy(2, numpy.ones(2), y=torch.ones(2))
+fastops.softmax("text")  # wrong
+fastops.softmax([1.0])  # wrong
+fastops.softmax(1)  # wrong
+fastops.saxpy("a", b"1", b"2")  # wrong
+"""
+
+
 def check_types(folder, site):
     """Type checkers know the functions by the stubs, and what they take."""
-    pytest.importorskip("mypy")
-    folder.joinpath("use.py").write_text("import fastops\nfastops.softmax(1)\nfastops.saxpy('a', 1, 2)\n")
+    for name in ("mypy", "numpy", "torch"):
+        pytest.importorskip(name)
+    folder.joinpath("use.py").write_text(USE)
     command = [sys.executable, "-P", "-m", "mypy", "--strict", "--cache-dir", os.devnull, "use.py"]
     env = {**os.environ, "MYPYPATH": str(site)}
     done = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True)
-    assert re.findall(r"use\.py:(\d+): error: (Argument 1 to \"saxpy\")?", done.stdout) == [
-        ("3", 'Argument 1 to "saxpy"')
-    ]
+    wrong = [str(i) for i, line in enumerate(USE.splitlines(), 1) if "wrong" in line]
+    assert re.findall(r"use\.py:(\d+): error: Argument 1 to", done.stdout) == wrong, done.stdout
+    assert f"Found {len(wrong)} errors" in done.stdout
 
 
 def test_editable_install_builds_in_place(backend, project, tmp_path):

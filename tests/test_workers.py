@@ -366,12 +366,12 @@ assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 9
 import os, signal
 from godlpack import _core
 children = []
-def check(declarations):
+def check(*told):
     if not children: children.append(os.fork())
-names = [name for name, _ in _core._declarations({str(library)!r}, lambda _: None)]
+names = [name for name, _ in _core._declarations({str(library)!r}, lambda *_: None)]
 def make():
-    return _core._function({str(library)!r}, check, names.index("divmod"), "divmod", "divmod", "m", "", "(a, b=10)", ("a", "b"), 0, 0, False)
-# a library that is open already is not checked again, so a child opens it
+    return _core._function({str(library)!r}, check, names.index("divmod"), "divmod", "divmod", "m", "", "(a, b=10)", ("a", "b"), 0, 0, False, None)
+# in a child, which opens the library anew
 if (pid := os.fork()) == 0:
     signal.alarm(30)
     assert make()(17) == (1, 7)
@@ -389,11 +389,11 @@ assert os.waitpid(pid, 0)[1] == 0
 import weakref
 from godlpack import _core
 class Check:
-    def __call__(self, declarations):
-        make(lambda _: None)  # takes the place of this
+    def __call__(self, *told):
+        make(lambda *_: None)  # takes the place of this
         assert alive() is self
 def make(check):
-    return _core._function({str(library)!r}, check, 0, "f", "f", "m", "", "()", (), 0, 0, False)
+    return _core._function({str(library)!r}, check, 0, "f", "f", "m", "", "()", (), 0, 0, False, None)
 check = Check()
 alive = weakref.ref(check)
 f = make(check)

@@ -20,7 +20,7 @@ var buildCommand = command{
 	name: "build", arguments: "[FOLDER] [-o FOLDER] [-name NAME]", summary: "build the library of a Go package, its description and its type stubs",
 	details: `
 Writes _NAME.so, _NAME.json and _NAME.pyi, and nothing into the sources. NAME is the last part of the package's import
-path. The folder of -o is that of a Python package NAME beside the sources, if there is one, else the sources' own.
+path, v2 and the like aside. The folder of -o is that of a Python package NAME beside the sources, if there is one, else the sources' own.
 Python reads the library by godlpack.load_module.
 
 `,
@@ -42,10 +42,11 @@ func build(folder, to, name string) error {
 		return err
 	}
 	defer m.Close()
-	pkg, err := source.Load(folder, m.Flags...)
+	pkg, err := source.Load(m, folder)
 	if err != nil {
 		return err
 	}
+	warn(pkg)
 	if name, err = libraryName(pkg, name); err != nil {
 		return err
 	}
@@ -56,12 +57,22 @@ func build(folder, to, name string) error {
 	return install(files, outputFolder(pkg, to, name))
 }
 
+// warn says what is built all the same.
+func warn(pkg *source.Package) {
+	if len(pkg.Warnings) > 0 {
+		fmt.Fprintln(os.Stderr, pkg.Warnings)
+	}
+}
+
+// major is the end of the import path of a package that has had others before it.
+var major = regexp.MustCompile(`[/.]v[0-9]+$`)
+
 var identifier = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 // libraryName is what the author calls the library, else the last part of the import path.
 func libraryName(pkg *source.Package, name string) (string, error) {
 	if name == "" {
-		name = strings.ReplaceAll(path.Base(pkg.Path), "-", "_")
+		name = strings.ReplaceAll(path.Base(major.ReplaceAllString(pkg.Path, "")), "-", "_")
 	}
 	if !identifier.MatchString(name) {
 		return "", fmt.Errorf("%q cannot be the name of a Python module: give one by -name", name)

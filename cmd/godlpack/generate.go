@@ -16,11 +16,7 @@ var generateCommand = command{
 A build does not need it, since it makes its own; it is there to be read, vetted and debugged. Functions marked
 //godlpack:export are taken; what Python cannot pass is an error at its line.
 
-  //godlpack:export [python_name]
-  //godlpack:types T=float32,float64      for which types a generic function is compiled
-  //godlpack:arg NAME [shape=[n,3]] [order=C|F] [device=cpu|cuda|any] [default=VALUE] [convert] [overlap]
-  //godlpack:gil hold                     do not let other Python threads run meanwhile: for microseconds of work
-`,
+` + source.Directives(),
 	run: func(flags *flag.FlagSet, arguments []string) error {
 		others, err := parse(flags, arguments, 1)
 		if err != nil {
@@ -36,10 +32,11 @@ func generate(folder string) error {
 		return err
 	}
 	defer m.Close()
-	pkg, err := source.Load(folder, m.Flags...)
+	pkg, err := source.Load(m, folder)
 	if err != nil {
 		return err
 	}
+	warn(pkg)
 	text, err := glue.Go(pkg)
 	if err != nil {
 		return err

@@ -3,7 +3,6 @@ package main
 import (
 	"flag"
 	"fmt"
-	"strings"
 
 	"godlpack/cmd/godlpack/module"
 	"godlpack/cmd/godlpack/scaffold"
@@ -15,7 +14,7 @@ const oldestGo = "1.26.0"
 var newCommand = command{
 	name: "new", arguments: "NAME", summary: "make a project, in a folder NAME: Go functions that become a Python package",
 	details: `
-NAME is also that of the Go module and of the Python package: letters, digits and _. What is there is never written over.
+NAME is also that of the Go module and of the Python package: a to z, digits and _. What is there is never written over.
 `,
 	run: func(flags *flag.FlagSet, arguments []string) error {
 		others, err := parse(flags, arguments, 1)
@@ -24,10 +23,13 @@ NAME is also that of the Go module and of the Python package: letters, digits an
 			return err
 		case len(others) == 0:
 			return usageError("new: which NAME?")
-		case !identifier.MatchString(others[0]) || others[0] != strings.ToLower(others[0]):
-			return usageError(fmt.Sprintf("new: %q is not a name for a Python package: want a to z, digits and _", others[0]))
-		case module.Standard(others[0]):
-			return usageError(fmt.Sprintf("new: %q is a package of Go itself, which the module would hide behind: choose another name", others[0]))
+		}
+		if err := scaffold.CheckName(others[0]); err != nil {
+			return usageError("new: " + err.Error())
+		}
+		if module.Standard(others[0]) {
+			return usageError(fmt.Sprintf("new: %q is a package of Go itself, which the module would hide behind: choose another name, such as %s",
+				others[0], scaffold.Suggest(others[0])))
 		}
 		project := scaffold.Project{Name: others[0], Sources: module.Sources(), Go: oldestGo}
 		if err := project.Write("."); err != nil {

@@ -3,4 +3,8 @@
 //
 // gelu.cu is the kernel, and gelu.ptx the same compiled, for machines without NVRTC. kernels.go has it loaded once a device,
 // and gelu.go launches it.
+//
+// A forked process has to load kernels anew, so that what is remembered of the loaded ones is not missed there.
+//
+//godlpack:state fork=fresh
 package biasgelu

@@ -775,7 +775,7 @@ static void give_frame(frame *f) {
    Threads: any with the GIL. */
 PyObject *gd_call(PyObject *self, PyObject *const *args, size_t nargs, PyObject *kwnames) {
   const gd_function *f = (gd_function *)self;
-  if (gd_library_open(f->library) == NULL) return NULL;
+  if (gd_library_open(f->library, f) == NULL) return NULL;
   frame *fr = take_frame();
   if (fr == NULL) return NULL;
   call *c = &fr->call;
@@ -792,9 +792,10 @@ PyObject *gd_call(PyObject *self, PyObject *const *args, size_t nargs, PyObject 
     ready = list.values != NULL;
   }
   if (ready && (n != f->count || kwnames != NULL)) ready = bind(c, all, args, n, kwnames);
-  if (ready && gather_all(c, &list, fr->records) && (c->out == NULL || take_out(c, &list))) {
+  if (ready && gather_all(c, &list, fr->records) && (c->out == NULL || take_out(c, &list)) &&
+      (c->like != NULL || f->like == NULL || (gd_function_like((gd_function *)self) && take_like(c, f->like)))) {
     if (c->like == NULL) c->like = (PyObject *)gd_tensor_type;
-    c->library = gd_library_open(f->library); /* once more: an argument's own code may have forked */
+    c->library = gd_library_open(f->library, f); /* once more: an argument's own code may have forked */
     made = c->library == NULL ? NULL : enter(c, &list);
   }
   if (c->lost) return NULL;

@@ -209,7 +209,6 @@ void gd_numpy_unpin(gd_pin *pin);
 
 typedef struct gd_library gd_library;
 gd_library *gd_library_at(const char *path, PyObject *check);
-const GDLibrary *gd_library_open(gd_library *l);
 int64_t gd_forks(void);
 bool gd_library_runs(const gd_library *l, uintptr_t pc);
 void gd_library_abandon(gd_library *l);
@@ -233,8 +232,11 @@ typedef struct {
   int count;       /* of parameters */
   int outputs;     /* how many results are tensors; -1: a list of them */
   int holds;       /* the GIL stays with the caller */
+  PyObject *like;  /* the framework of outputs where no argument has one: a str until its type is needed; NULL: ours */
   PyObject *parameters[]; /* what is in names */
 } gd_function;
+const GDLibrary *gd_library_open(gd_library *l, const gd_function *f);
+bool gd_function_like(gd_function *f);
 
 PyObject *gd_function_make(PyObject *module, PyObject *arguments);
 PyObject *gd_call(PyObject *self, PyObject *const *args, size_t nargs, PyObject *kwnames);

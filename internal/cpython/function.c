@@ -12,13 +12,13 @@ static GD_KEPT PyObject *str_module, *str_doc;
    Owns: the result is the caller's; NULL with an exception set on failure.
    Threads: any with the GIL. */
 PyObject *gd_function_make(PyObject *module, PyObject *arguments) {
-  PyObject *check, *name, *qualname, *from, *doc, *text, *names;
+  PyObject *check, *name, *qualname, *from, *doc, *text, *names, *like;
   const char *path;
   unsigned long long writes;
   int index, outputs, holds;
   (void)module;
-  if (!PyArg_ParseTuple(arguments, "sOiUUUUUO!Kip:_function", &path, &check, &index, &name, &qualname, &from, &doc, &text,
-                        &PyTuple_Type, &names, &writes, &outputs, &holds))
+  if (!PyArg_ParseTuple(arguments, "sOiUUUUUO!KipO:_function", &path, &check, &index, &name, &qualname, &from, &doc, &text,
+                        &PyTuple_Type, &names, &writes, &outputs, &holds, &like))
     return NULL;
   for (Py_ssize_t i = 0; i < PyTuple_Size(names); i++)
     if (Py_TYPE(PyTuple_GetItem(names, i)) != &PyUnicode_Type)
@@ -28,10 +28,11 @@ PyObject *gd_function_make(PyObject *module, PyObject *arguments) {
   gd_function *f = library == NULL ? NULL : PyObject_Malloc(sizeof *f + count * sizeof *f->parameters);
   if (f == NULL) return library == NULL ? NULL : PyErr_NoMemory();
   PyObject_Init((PyObject *)f, function_type);
-  *f = (gd_function){f->ob_base, gd_call, NULL, library, name, qualname, from, doc, text, names, writes, index, (int)count, outputs, holds};
+  *f = (gd_function){f->ob_base, gd_call, NULL, library, name, qualname, from, doc, text, names, writes, index, (int)count, outputs, holds,
+                     like == Py_None ? NULL : like};
   for (size_t i = 0; i < count; i++) f->parameters[i] = PyTuple_GetItem(names, (Py_ssize_t)i);
-  PyObject *kept[] = {name, qualname, from, doc, text, names};
-  for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) Py_IncRef(kept[i]);
+  PyObject *kept[] = {name, qualname, from, doc, text, names, like};
+  for (size_t i = 0; i < sizeof kept / sizeof *kept - (like == Py_None); i++) Py_IncRef(kept[i]);
   return (PyObject *)f;
 }
 
@@ -39,8 +40,9 @@ static void function_dealloc(PyObject *self) {
   gd_function *f = (gd_function *)self;
   PyTypeObject *type = Py_TYPE(self);
   if (f->weakrefs != NULL) PyObject_ClearWeakRefs(self);
-  PyObject *kept[] = {f->name, f->qualname, f->module, f->doc, f->text, f->names, self};
-  for (size_t i = 0; i + 1 < sizeof kept / sizeof *kept; i++) Py_DecRef(kept[i]);
+  PyObject *kept[] = {f->name, f->qualname, f->module, f->doc, f->text, f->names, f->like, self};
+  for (size_t i = 0; i + 1 < sizeof kept / sizeof *kept; i++)
+    if (kept[i] != NULL) Py_DecRef(kept[i]);
   PyObject_Free(self);
   Py_DecRef((PyObject *)type);
 }
@@ -52,6 +54,22 @@ static PyObject *function_getattr(PyObject *self, PyObject *name) {
   if (PyObject_RichCompareBool(name, str_module, Py_EQ) == 1) return retained(((gd_function *)self)->module);
   if (PyObject_RichCompareBool(name, str_doc, Py_EQ) == 1) return retained(((gd_function *)self)->doc);
   return PyObject_GenericGetAttr(self, name);
+}
+
+/* gd_function_like has the framework's type in f->like, where the function has one: imported when it is first needed.
+   C because: (b).
+   GIL: held; released where Python code runs.
+   Owns: f keeps the type; false with an exception set on failure.
+   Threads: any with the GIL. */
+bool gd_function_like(gd_function *f) {
+  if (Py_TYPE(f->like) != &PyUnicode_Type) return true;
+  PyObject *python = PyImport_ImportModule("godlpack._library"), *name = f->like;
+  PyObject *type = python == NULL ? NULL : PyObject_CallMethod(python, "framework", "OO", f, name);
+  if (python != NULL) Py_DecRef(python);
+  if (type == NULL) return false;
+  if (f->like == name) f->like = type, Py_DecRef(name);
+  else Py_DecRef(type); /* another thread has it */
+  return true;
 }
 
 static PyObject *function_repr(PyObject *self) {

@@ -13,12 +13,14 @@
 typedef struct gd_library {
   struct gd_library *next;
   const GDLibrary *opened; /* NULL until it is */
-  const GDLibrary *table;  /* the same, once it is checked */
-  PyObject *check; /* a callable that holds the table's declarations against what its functions were made from */
+  const GDLibrary *table;  /* the same, once it is checked and called */
+  PyObject *check; /* a callable that holds the table's declarations against what its functions were made from, and says what is lost */
   bool loaded;     /* the loader was asked for it: a child has it too, and its Go neither runs nor will */
   bool inherited;  /* that was in the process that this one was forked from, or it was abandoned */
   int layer;       /* of signal handlers: below 0 for none */
   uintptr_t code, end; /* where its instructions lie */
+  enum { NOTHING, BY_FORK, BY_ABANDON } lost; /* what its functions remember, after a call: it is the parent's, or the given-up runtime's */
+  bool told;       /* which its caller has been, by a warning that became an exception */
   dev_t device;    /* with the file's number and its age: a rebuilt library is another one */
   ino_t file;
   struct timespec changed;
@@ -53,6 +55,8 @@ static void after_fork_in_child(void) {
   loading = (pthread_mutex_t)PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
   for (gd_library *l = libraries; l != NULL; l = l->next) {
     l->inherited = l->loaded;
+    if (l->table != NULL || l->lost != NOTHING) l->lost = BY_FORK;
+    l->told = false;
     l->opened = l->table = NULL;
   }
 }
@@ -172,14 +176,17 @@ static PyObject *declarations_of(const GDLibrary *t) {
   return list;
 }
 
-/* gd_library_open is the table of a library, which it opens if need be, with its check.
+static const char *state_of(const GDLibrary *t) { return t->size < offsetof(GDLibrary, state) + sizeof t->state ? NULL : t->state; }
+
+/* gd_library_open is the table of a library, which it opens if need be, with its check. f is the function that is called,
+   NULL if the table shall only be read: a forked child has lost nothing then.
    C because: (c).
    GIL: held; released while the library opens.
    Owns: the table lives for ever; NULL with an exception set on failure: ImportError if the file is no library of ours,
-     RuntimeError if it is not the one that its functions were made from; MemoryError or RuntimeError if no Go runtime can
-     start now.
+     RuntimeError if it is not the one that its functions were made from, or must not be called without what it
+     remembered; MemoryError or RuntimeError if no Go runtime can start now.
    Threads: any with the GIL; the first opens, others wait. */
-const GDLibrary *gd_library_open(gd_library *l) {
+const GDLibrary *gd_library_open(gd_library *l, const gd_function *f) {
   if (l->table != NULL) return l->table;
   if (!settle_file(l)) return NULL;
   char why[512];
@@ -197,15 +204,17 @@ const GDLibrary *gd_library_open(gd_library *l) {
   gd_watch_start();
   PyObject *declarations = declarations_of(table), *check = l->check;
   Py_IncRef(check); /* it may be replaced meanwhile */
-  PyObject *checked = declarations == NULL ? NULL : PyObject_CallFunctionObjArgs(check, declarations, NULL);
+  PyObject *caller = f != NULL && l->lost != NOTHING && !l->told ? f->name : Py_None;
+  PyObject *checked = declarations == NULL ? NULL : PyObject_CallFunction(check, "OzOi", declarations, state_of(table), caller, l->lost == BY_FORK);
   Py_DecRef(check);
   if (declarations != NULL) Py_DecRef(declarations);
-  if (checked == NULL) return NULL;
+  if (checked == NULL) return l->told |= PyErr_ExceptionMatches(PyExc_Warning) != 0, NULL;
   Py_DecRef(checked);
   if (PyErr_CheckSignals() != 0) return NULL; /* that came meanwhile */
-  if (l->opened != table) return gd_library_open(l); /* the check may have forked */
-  l->table = table;
-  return gd_threads_apply() ? gd_library_open(l) : NULL; /* so may a warning */
+  if (l->opened != table) return gd_library_open(l, f); /* the check may have forked */
+  if (f != NULL) l->table = table;
+  if (!gd_threads_apply()) return NULL;
+  return l->opened == table ? table : gd_library_open(l, f); /* so may a warning */
 }
 
 /* gd_library_threads tells the libraries that are open how many threads their Go may compute in.
@@ -240,6 +249,8 @@ void gd_library_abandon(gd_library *l) {
   gd_signals_drop(l->layer);
   l->inherited = true;
   l->opened = l->table = NULL;
+  l->lost = BY_ABANDON;
+  l->told = false;
 }
 
 /* gd_declarations is _declarations: what the library at a path says of its functions. Opens it.
@@ -252,6 +263,6 @@ PyObject *gd_declarations(PyObject *module, PyObject *arguments) {
   PyObject *check;
   (void)module;
   gd_library *l = PyArg_ParseTuple(arguments, "sO:_declarations", &path, &check) ? gd_library_at(path, check) : NULL;
-  const GDLibrary *table = l == NULL ? NULL : gd_library_open(l);
+  const GDLibrary *table = l == NULL ? NULL : gd_library_open(l, NULL);
   return table == NULL ? NULL : declarations_of(table);
 }

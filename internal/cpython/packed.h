@@ -50,6 +50,7 @@ typedef struct {
   TVMBackendPackedCFunc call;
   void (*retire)(void);
   int (*threads)(int n); /* size may end before it */
+  const char *state;
 } GDLibrary;
 
 #endif

@@ -99,6 +99,7 @@ PyAPI_DATA(PyObject *) PyExc_RuntimeError;
 PyAPI_DATA(PyObject *) PyExc_RuntimeWarning;
 PyAPI_DATA(PyObject *) PyExc_TypeError;
 PyAPI_DATA(PyObject *) PyExc_ValueError;
+PyAPI_DATA(PyObject *) PyExc_Warning;
 #define Py_None (&_Py_NoneStruct)
 #define Py_NotImplemented (&_Py_NotImplementedStruct)
 #define Py_Ellipsis (&_Py_EllipsisObject)
@@ -133,6 +134,7 @@ PyObject *PyObject_GetAttrString(PyObject *, const char *);
 int PyObject_SetAttrString(PyObject *, const char *, PyObject *);
 PyObject *PyObject_Call(PyObject *, PyObject *, PyObject *);
 PyObject *PyObject_CallMethodObjArgs(PyObject *, PyObject *, ...);
+PyObject *PyObject_CallFunction(PyObject *, const char *, ...);
 PyObject *PyObject_CallFunctionObjArgs(PyObject *, ...);
 PyObject *PyObject_CallMethod(PyObject *, const char *, const char *, ...);
 PyObject *PyObject_GenericGetAttr(PyObject *, PyObject *);

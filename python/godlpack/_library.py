@@ -8,6 +8,7 @@ import inspect
 import json
 import os
 import sys
+import warnings
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
@@ -32,6 +33,14 @@ class Origin(NamedTuple):
     file: int  # the library's, with its age: one that is rebuilt in place has other functions
     changed: int
 
+# Where each framework that a declaration may name keeps its type of arrays.
+FRAMEWORKS = {
+    "godlpack": ("godlpack", "Tensor"),
+    "numpy": ("numpy", "ndarray"),
+    "torch": ("torch", "Tensor"),
+    "jax": ("jax", "Array"),
+    "cupy": ("cupy", "ndarray"),
+}
 
 # What each Function was made from, as package kernel declares it: for those who wrap functions.
 declarations: WeakKeyDictionary[Function, dict[str, Any]] = WeakKeyDictionary()
@@ -70,7 +79,7 @@ def load_from(how: str, what: str, name: str, library: Path) -> ModuleType:
     stat = library.stat()
     origin = Origin(how, what, name, str(library), stat.st_ino, stat.st_mtime_ns)
     module = ModuleType(name, f"Functions of {library.name}.")
-    check = checker(library, declared)
+    check = checker(library, declared, name)
     for index, declaration in enumerate(declared):
         function = alive.get((origin, declaration["name"]))
         if function is None or declarations[function] != declaration:
@@ -95,26 +104,66 @@ def read_sidecar(sidecar: Path) -> list[dict[str, Any]]:
 
 def read_library(library: Path) -> list[dict[str, Any]]:
     """Opens the library: nothing else says what is in it."""
-    return [json.loads(declaration) for _, declaration in _declarations(str(library), lambda _declared: None)]
+    return [json.loads(declaration) for _, declaration in _declarations(str(library), lambda *_: None)]
 
 
-def checker(library: Path, declared: list[dict[str, Any]]) -> Callable[[list[tuple[str, str]]], None]:
-    """What is called with a library's own declarations once it is open."""
+def checker(library: Path, declared: list[dict[str, Any]], module: str) -> Callable[..., None]:
+    """What is called once a library is open, with what it says of itself."""
     known = [essence(declaration) for declaration in declared]
 
-    def check(found: list[tuple[str, str]]) -> None:
+    def check(found: list[tuple[str, str]], state: str | None, caller: str | None, forked: bool) -> None:
+        """found: its own declarations; state: what it remembers; caller: the function that is called without that."""
         if [essence(json.loads(declaration)) for _, declaration in found] != known:
             names = ", ".join(name for name, _ in found)
             raise RuntimeError(
                 f"{library} is not the library that {library.stem}.json describes (it has {names}): build both again"
             )
+        if state and caller:
+            tell_loss(module, caller, forked, **json.loads(state))
 
     return check
 
 
+def tell_loss(module: str, function: str, forked: bool, fork: str, variables: list[str]) -> None:
+    """Says that the library has fresh Go: in a forked process, or where a call was given up on the second Ctrl-C."""
+    names = f" ({', '.join(variables)})" if variables else ""
+    what = f"this process was forked after a call of {module}"
+    remedy = "start workers by multiprocessing's spawn or forkserver, or call it in the workers alone"
+    if not forked:
+        what, remedy = f"a call of {module} was given up before its end", "set it up again, or start the process again"
+    if forked and fork == "refuse":
+        raise RuntimeError(f"{module}.{function}(): {what}, and does not have what it remembers{names}: {remedy}")
+    warnings.warn(
+        f"{module}.{function}(): {what}, and {module} begins without what it remembered{names}. "
+        f"If that matters, {remedy}; if not, its author can say so: //godlpack:state fork=fresh",
+        RuntimeWarning,
+        stacklevel=3,
+    )
+
+
+def framework(function: Function, name: str) -> type:
+    """The type of a framework's arrays, for a function that returns them where no argument says which."""
+    module, attribute = FRAMEWORKS[name]
+    try:
+        found = getattr(import_module(module), attribute)
+    except (ImportError, AttributeError) as error:
+        raise ImportError(
+            f"{function.__name__}() returns tensors of {name}, which cannot be imported: {error}; "
+            "install it, or say which by like=, such as like=godlpack.Tensor"
+        ) from error
+    assert isinstance(found, type)
+    return found
+
+
 def essence(declaration: dict[str, Any]) -> tuple[Any, ...]:
     """What a Function was made from."""
-    return (declaration["name"], parameters(declaration), outputs(declaration), bool(declaration.get("hold_gil")))
+    return (
+        declaration["name"],
+        parameters(declaration),
+        outputs(declaration),
+        bool(declaration.get("hold_gil")),
+        declaration.get("like"),
+    )
 
 
 def parameters(declaration: dict[str, Any]) -> list[tuple[str, bool]]:
@@ -150,6 +199,7 @@ def make(origin: Origin, index: int, declaration: dict[str, Any], check: Callabl
         writes,
         outputs(declaration),
         bool(declaration.get("hold_gil")),
+        default_like(Path(origin.library), declaration),
     )
     declarations[function] = declaration
     origins[function] = origin
@@ -203,12 +253,22 @@ def load_again(origin: Origin) -> ModuleType:
 
 def origin_text(origin: Origin) -> str:
     return "its source" if origin.how == "source" else origin.what
+def default_like(library: Path, declaration: dict[str, Any]) -> str | None:
+    """The framework of results where no argument is a tensor; None is godlpack itself."""
+    name: str | None = declaration.get("like")
+    if name is not None and name not in FRAMEWORKS:
+        raise ImportError(
+            f"{library}: {declaration['name']}() returns tensors of {name!r}, and this godlpack knows "
+            f"{', '.join(FRAMEWORKS)}: build it again with this one"
+        )
+    return None if name == "godlpack" else name
 
 
 def written(declaration: dict[str, Any]) -> str:
     """The signature, where no sidecar has it."""
     parts = [f"{p['name']}={p['default']}" if p.get("default") else p["name"] for p in declaration["params"] or ()]
-    return f"({', '.join(parts + ['*', 'like=None', 'out=None'] * bool(outputs(declaration)))})"
+    tensors = outputs(declaration)
+    return f"({', '.join(parts + ['*', 'like=None'] * bool(tensors) + ['out=None'] * (tensors > 0))})"
 
 
 def signature(text: str) -> inspect.Signature:

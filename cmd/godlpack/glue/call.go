@@ -2,6 +2,7 @@ package glue
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"godlpack/cmd/godlpack/source"
@@ -25,48 +26,28 @@ func (f *file) call(fn *source.Func) {
 	f.body(fn)
 }
 
-// dispatch writes the switch that chooses an instance by dtypes, which the declaration has limited to these.
+// dispatch writes the switches that choose an instance by dtypes, which the declaration has limited to these. One within
+// another, over numbers, they take a few comparisons each, however many instances there are.
 func (f *file) dispatch(fn *source.Func) {
 	f.line("func %s(c *%s.Call) error {", callName(fn), f.kernel())
-	f.line("switch %s {", f.key(fn.TypeParams, func(i int) string { return fmt.Sprintf("c.TypeOf(%d)", fn.TypeParams[i].Arg) }))
-	for _, choice := range choices(fn.TypeParams) {
-		var arguments []string
-		for i, p := range fn.TypeParams {
-			arguments = append(arguments, f.typeText(p.Elements[choice[i]].Go))
-		}
-		f.line("case %s:", f.key(fn.TypeParams, func(i int) string { return f.dtype(fn.TypeParams[i].Elements[choice[i]].DType) }))
-		f.line("return %sOf[%s](c)", callName(fn), strings.Join(arguments, ", "))
-	}
-	f.line("}")
+	f.choose(fn, nil)
 	f.line(`panic("%s: no instance for the dtypes that its declaration allows")`, fn.Decl.Name)
 	f.line("}")
 }
 
-// key is one dtype, or an array of those of all type parameters.
-func (f *file) key(params []source.TypeParam, dtype func(int) string) string {
-	if len(params) == 1 {
-		return dtype(0)
+// choose writes the switch over the types of one type parameter; those before it have been chosen.
+func (f *file) choose(fn *source.Func, chosen []string) {
+	if len(chosen) == len(fn.TypeParams) {
+		f.line("return %sOf[%s](c)", callName(fn), strings.Join(chosen, ", "))
+		return
 	}
-	var parts []string
-	for i := range params {
-		parts = append(parts, strings.TrimPrefix(dtype(i), f.dlpack()+".DType"))
+	p := fn.TypeParams[len(chosen)]
+	f.line("switch c.TypeOf(%d).Key() {", p.Arg)
+	for _, e := range p.Elements {
+		f.line("case %#08x: // %s", e.DType.Key(), e.DType)
+		f.choose(fn, append(slices.Clone(chosen), f.typeText(e.Go)))
 	}
-	return fmt.Sprintf("[%d]%s.DType{%s}", len(parts), f.dlpack(), strings.Join(parts, ", "))
-}
-
-// choices are all combinations of elements, as their indices.
-func choices(params []source.TypeParam) [][]int {
-	all := [][]int{{}}
-	for _, p := range params {
-		var longer [][]int
-		for _, choice := range all {
-			for i := range p.Elements {
-				longer = append(longer, append(choice[:len(choice):len(choice)], i))
-			}
-		}
-		all = longer
-	}
-	return all
+	f.line("}")
 }
 
 func (f *file) typeParams(fn *source.Func) string {

@@ -28,8 +28,21 @@ func (f *file) register(fn *source.Func) {
 	if fn.Decl.HoldGIL {
 		f.line("HoldGIL: true,")
 	}
+	if fn.Decl.Like != "" {
+		f.line("Like: %q,", fn.Decl.Like)
+	}
 	f.line("Do: %s,", callName(fn))
 	f.line("})")
+}
+
+// remember writes what the package remembers between calls.
+func (f *file) remember() {
+	s := f.pkg.State
+	if s == nil {
+		return
+	}
+	fork := map[kernel.Fork]string{kernel.ForkWarns: "ForkWarns", kernel.ForkFails: "ForkFails"}[s.Fork]
+	f.line("%s.Remember(%[1]s.State{Fork: %[1]s.%s, Variables: %#v})", f.kernel(), fork, s.Variables)
 }
 
 // docText is a comment as a string of Go, a line of it on each line.

@@ -25,6 +25,7 @@ type file struct {
 func Go(pkg *source.Package) ([]byte, error) {
 	f := &file{pkg: pkg, imports: map[string]string{}}
 	f.line("func init() {")
+	f.remember()
 	for _, fn := range pkg.Funcs {
 		f.register(fn)
 	}

@@ -29,7 +29,7 @@ func load(t *testing.T, name string) *source.Package {
 		t.Fatal(err)
 	}
 	t.Cleanup(m.Close)
-	pkg, err := source.Load(folder, m.Flags...)
+	pkg, err := source.Load(m, folder)
 	if err != nil {
 		t.Fatal(err)
 	}

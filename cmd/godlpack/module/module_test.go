@@ -1,6 +1,7 @@
 package module
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,7 +13,8 @@ func write(t *testing.T, files map[string]string) (folder string) {
 	t.Helper()
 	folder = t.TempDir()
 	for name, text := range files {
-		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o644); err != nil {
+		name = filepath.Join(folder, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o777), os.WriteFile(name, []byte(text), 0o644)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -96,6 +98,122 @@ func TestNoGo(t *testing.T) {
 	}
 	t.Setenv("GO", "no-such-go")
 	if err := FindGo(); err == nil || !strings.Contains(err.Error(), "GO=no-such-go") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// builds tells whether the go command builds the packages of a folder, which it opens as the tool does.
+func builds(t *testing.T, folder string) error {
+	t.Helper()
+	m, err := Open(folder)
+	if err != nil {
+		return err
+	}
+	defer m.Close()
+	return m.List(folder)
+}
+
+// offline has the go command ask nobody, nor find anything in a cache.
+func offline(t *testing.T) {
+	t.Helper()
+	t.Setenv("GOPROXY", "off")
+	t.Setenv("GOMODCACHE", t.TempDir())
+	t.Setenv("GODLPACK_SOURCES", write(t, map[string]string{
+		"go.mod":           "module godlpack\n\ngo 1.24.0\n\nrequire example.org/ours v1.0.0\n",
+		"kernel/kernel.go": "package kernel\n",
+	}))
+}
+
+func TestVendor(t *testing.T) {
+	offline(t)
+	files := map[string]string{
+		"go.mod":                           "module example.org/ops\n\ngo 1.24\n\nrequire (\n\texample.org/dep v1.2.3\n\tgodlpack v0.0.0\n)\n\nreplace godlpack => /nowhere\n",
+		"ops.go":                           "package ops\n\nimport (\n\t_ \"example.org/dep/deep\"\n\t_ \"godlpack/kernel\"\n)\n",
+		"vendor/example.org/dep/deep/d.go": "package deep\n\nfunc F() { for range 3 {} }\n",
+		"vendor/godlpack/kernel/old.go":    "package old\n",
+		"vendor/modules.txt": "# example.org/dep v1.2.3\n## explicit; go 1.23\nexample.org/dep/deep\n# godlpack v0.0.0 => /nowhere\n" +
+			"## explicit; go 1.20\ngodlpack/kernel\n# godlpack => /nowhere\n",
+	}
+	folder := write(t, files)
+	if err := builds(t, folder); err != nil {
+		t.Error(err)
+	}
+	t.Setenv("GOFLAGS", "-mod=readonly")
+	if err := builds(t, folder); err == nil || !strings.Contains(err.Error(), "example.org/dep") {
+		t.Errorf("with -mod=readonly: want an error of the module that is not there, got %v", err)
+	}
+}
+
+func TestWorkspace(t *testing.T) {
+	offline(t)
+	folder := write(t, map[string]string{
+		"go.work":          "go 1.24\n\nuse (\n\t./ops\n\t./lib\n\t./more\n)\n\nreplace example.org/elsewhere => ./third\n",
+		"ops/go.mod":       "module example.org/ops\n\ngo 1.24\n",
+		"ops/ops.go":       "package ops\n\nimport (\n\t_ \"example.org/lib/v2/deep\"\n\t_ \"godlpack/kernel\"\n)\n",
+		"lib/go.mod":       "module example.org/lib/v2\n\ngo 1.24\n\nrequire (\n\texample.org/elsewhere v1.0.0\n\texample.org/more v1.0.0\n)\n",
+		"lib/deep/deep.go": "package deep\n\nimport (\n\t_ \"example.org/elsewhere\"\n\t_ \"example.org/more\"\n)\n",
+		"more/go.mod":      "module example.org/more\n\ngo 1.24\n",
+		"more/more.go":     "package more\n",
+		"third/go.mod":     "module example.org/elsewhere\n\ngo 1.24\n",
+		"third/third.go":   "package elsewhere\n",
+		"outside/go.mod":   "module example.org/outside\n\ngo 1.24\n",
+		"outside/o.go":     "package outside\n",
+	})
+	for _, name := range []string{"ops", "outside"} {
+		if err := builds(t, filepath.Join(folder, name)); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	t.Setenv("GODLPACK_SOURCES", write(t, map[string]string{"go.mod": "module godlpack\n\ngo 1.24.0\n", "kernel/kernel.go": "package kernel\n"}))
+	t.Setenv("GOWORK", "off")
+	err := builds(t, filepath.Join(folder, "ops"))
+	if err == nil || !strings.Contains(err.Error(), "go get example.org/lib/v2/deep") || strings.Contains(err.Error(), "modfile") {
+		t.Errorf("without the workspace: got %v", err)
+	}
+	t.Setenv("GOWORK", filepath.Join(folder, "missing.work"))
+	if err := builds(t, filepath.Join(folder, "ops")); err == nil || !strings.Contains(err.Error(), "there is no such workspace") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// What others set for all that they build does not change what a library for this Python is.
+func TestEnvironment(t *testing.T) {
+	offline(t)
+	folder := write(t, map[string]string{
+		"go.mod": "module example.org/ops\n\ngo 1.24\n",
+		"a.go":   "//go:build linux && cgo && !race && mine\n\npackage ops\n",
+	})
+	for name, value := range map[string]string{
+		"GOOS": "windows", "GOARCH": "arm", "CGO_ENABLED": "0", "GO111MODULE": "off", "GOFLAGS": "-race -tags=mine '-gcflags=-N -l' -nonsense",
+	} {
+		t.Setenv(name, value)
+	}
+	if err := builds(t, folder); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestKeptFlags(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                             "-buildvcs=false",
+		"-race -msan":                  "-buildvcs=false",
+		" -tags=a,b  --p=2 -mod=mod":   "-buildvcs=false|-tags=a,b|--p=2|-mod=mod",
+		"'-gcflags=-N -l' -ldflags=-X": "-buildvcs=false|'-gcflags=-N -l'",
+		`"-gcflags=all=-N -l`:          `-buildvcs=false|"-gcflags=all=-N -l`,
+	} {
+		if got := strings.Join(keptFlags(text), "|"); got != want {
+			t.Errorf("%q: got %s, want %s", text, got, want)
+		}
+	}
+}
+
+func TestOpenWantsAFolder(t *testing.T) {
+	missing := filepath.Join(t.TempDir(), "missing")
+	if _, err := Open(missing); err == nil || err.Error() != missing+": there is no such folder" {
+		t.Errorf("got %v", err)
+	}
+	file := filepath.Join(write(t, map[string]string{"a.go": "package a\n"}), "a.go")
+	if _, err := Open(file); err == nil || !strings.Contains(err.Error(), "want the folder of a Go package") {
 		t.Errorf("got %v", err)
 	}
 }

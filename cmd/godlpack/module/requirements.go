@@ -5,12 +5,34 @@ import (
 	"go/version"
 	"path/filepath"
 	"slices"
+	"strings"
 )
 
 // requirements are what a go.mod asks for, as `go mod edit -json` prints it.
 type requirements struct {
+	Module  struct{ Path string }
 	Go      string
 	Require []struct{ Path, Version string }
+	Replace []replacement
+}
+
+type replacement struct {
+	Old, New struct{ Path, Version string }
+}
+
+// edit is the replacement as `go mod edit` takes it; a folder is seen from that one.
+func (r replacement) edit(from string) string {
+	old, by := r.Old.Path, r.New.Path
+	if r.Old.Version != "" {
+		old += "@" + r.Old.Version
+	}
+	switch {
+	case r.New.Version != "":
+		by += "@" + r.New.Version
+	case strings.HasPrefix(by, "."):
+		by = absolute(by, from)
+	}
+	return "-replace=" + old + "=" + by
 }
 
 func readRequirements(file string) (requirements, error) {
@@ -22,6 +44,10 @@ func readRequirements(file string) (requirements, error) {
 	return r, err
 }
 
+func (r requirements) requires(path string) bool {
+	return slices.ContainsFunc(r.Require, func(own struct{ Path, Version string }) bool { return own.Path == path })
+}
+
 // lack returns the edits of a go.mod after which it may require godlpack, whose own requirements these are: no module
 // may ask for an older Go than one that it requires, and what godlpack's packages import must be listed too. A version
 // that the author has chosen stays.
@@ -31,7 +57,7 @@ func (r requirements) lack(godlpack requirements) []string {
 		edits = append(edits, "-go="+godlpack.Go)
 	}
 	for _, module := range godlpack.Require {
-		if !slices.ContainsFunc(r.Require, func(own struct{ Path, Version string }) bool { return own.Path == module.Path }) {
+		if !r.requires(module.Path) {
 			edits = append(edits, "-require="+module.Path+"@"+module.Version)
 		}
 	}

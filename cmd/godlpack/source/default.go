@@ -16,7 +16,9 @@ func (r *reader) defaultValue(p *kernel.Param, v *Value, w word) {
 		p.Default = kernel.DefaultOf(nil)
 		return
 	}
-	if want := wantOf(*v); want == "" {
+	if want := wantOf(*v); w.text == "None" || w.text == "nil" {
+		r.add(w.at, "default %s: take a *%s, which is nil for None", w.text, r.typeText(v.Type))
+	} else if want == "" {
 		r.add(w.at, "no default can be written for a %s%s", r.typeText(v.Type), orNone(*v))
 	} else if value, ok := literal(*v, w.text); !ok {
 		r.add(w.at, "default %s: want %s%s", w.text, want, orNone(*v))

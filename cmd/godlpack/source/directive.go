@@ -8,13 +8,32 @@ import (
 
 const prefix = "//godlpack:"
 
-// directives are all that a function's comment may hold, with how each is written.
-var directives = []struct{ verb, usage string }{
-	{"export", "//godlpack:export [python_name]"},
-	{"types", "//godlpack:types T=float32,float64"},
-	{"arg", "//godlpack:arg NAME [shape=[n,3]] [order=C|F] [device=cpu|cuda|any] [default=VALUE] [convert] [overlap]"},
-	{"result", "//godlpack:result [NUMBER] shape=[n,3] [device=cpu|cuda|any]"},
-	{"gil", "//godlpack:gil hold"},
+// directives are all that a comment may hold, with how each is written, and what for. All but state belong to functions.
+var directives = []struct{ verb, usage, purpose string }{
+	{"export", "//godlpack:export [python_name]", "Python can call the function"},
+	{"types", "//godlpack:types T=float32,float64", "for which types a generic function is compiled"},
+	{
+		"arg", "//godlpack:arg NAME [shape=[n,3]] [order=C|F] [device=cpu|cuda|any] [default=VALUE] [convert] [overlap]",
+		"what an argument must be",
+	},
+	{
+		"result", "//godlpack:result [NUMBER] [shape=[n,3]] [device=cpu|cuda|any] [like=numpy|torch|jax|cupy|godlpack]",
+		"what a tensor among the results is, counted from 0; like: whose, where no argument is a tensor; above the package clause, of all functions",
+	},
+	{"gil", "//godlpack:gil hold", "do not let other Python threads run meanwhile: for microseconds of work"},
+	{
+		"state", "//godlpack:state fork=fresh|refuse",
+		"once a package, apart from functions: a forked process that has not what the package's variables held may call it, or not",
+	},
+}
+
+// Directives explains all of them, two lines each.
+func Directives() string {
+	var text strings.Builder
+	for _, d := range directives {
+		text.WriteString("  " + d.usage + "\n      " + d.purpose + "\n")
+	}
+	return text.String()
 }
 
 // usage returns how a directive is written, or all of them for a verb that there is not.

@@ -35,6 +35,8 @@ type reader struct {
 	reporter
 	info  *types.Info
 	taken map[string]token.Position // Python names, and where they were given
+	fork  string                    // of the package's state directive
+	like  string                    // of the package's result directive
 }
 
 // function reads a function that has directives; ok is false if it is not exported, or cannot be.
@@ -66,7 +68,11 @@ func (r *reader) marks(decl *ast.FuncDecl) []directive {
 		return nil
 	}
 	if i := slices.IndexFunc(marks, func(d directive) bool { return !known(d.verb) }); i >= 0 {
-		r.add(marks[i].at, "no such directive; possible are: %s", usage(""))
+		r.add(marks[i].at, "%s", unknown(marks[i].verb))
+		return nil
+	}
+	if i := slices.IndexFunc(marks, func(d directive) bool { return d.verb == "state" }); i >= 0 {
+		r.add(marks[i].at, "this is about the whole package: write it above the package clause, or apart from functions")
 		return nil
 	}
 	switch exports := count(marks, "export"); {

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/tools/go/packages"
 
 	"godlpack/cmd/godlpack/module"
+	"godlpack/kernel"
 )
 
 // Generated is the name of the file with the glue, in the author's package.
@@ -25,33 +26,81 @@ type Package struct {
 	Name   string // in its package clause
 	Folder string
 	Types  *types.Package
-	Funcs  []*Func // by their place in the source
+	Funcs  []*Func       // by their place in the source
+	State  *kernel.State // what it remembers between calls; nil if a forked process has nothing to be told
+
+	Warnings Problems // what is built all the same
+
+	fork string // of the state directive
 }
 
 // loaded is what go/packages shall find out. Packages below the author's come as export data, which the build needs too.
 const loaded = packages.NeedName | packages.NeedFiles | packages.NeedCompiledGoFiles | packages.NeedImports |
-	packages.NeedTypes | packages.NeedTypesSizes | packages.NeedSyntax | packages.NeedTypesInfo
+	packages.NeedTypes | packages.NeedTypesSizes | packages.NeedSyntax | packages.NeedTypesInfo | packages.NeedModule
 
-// Load reads the package in a folder. The flags are go build's; a glue file that lies there already is not read, since
-// it may be of other functions. The error is Problems, or what the go command says.
-func Load(folder string, flags ...string) (*Package, error) {
+// Load reads the package in a folder of a module. A glue file that lies there already is not read, since it may be of
+// other functions. The error is Problems, or what the go command says.
+func Load(m *module.Module, folder string) (*Package, error) {
 	folder, err := filepath.Abs(folder)
 	if err != nil {
 		return nil, err
 	}
-	config := &packages.Config{Mode: loaded, Dir: folder, BuildFlags: flags, Fset: token.NewFileSet(), Env: module.Environment()}
-	config.Overlay = withoutGlue(folder)
+	config := &packages.Config{Mode: loaded, Dir: folder, BuildFlags: m.Flags, Fset: token.NewFileSet(), Env: module.Environment()}
+	if config.Overlay, err = overlay(m, folder); err != nil {
+		return nil, err
+	}
 	list, err := packages.Load(config, ".")
+	if err != nil {
+		return nil, errors.New(m.Explain(err.Error()))
+	}
+	if len(list) == 0 { // go/packages then says nothing
+		return nil, m.List(folder)
+	}
+	if len(list[0].Errors) > 0 {
+		if err := m.List(folder); err != nil && slices.ContainsFunc(list[0].Errors, isImport) {
+			return nil, err
+		}
+		return nil, errors.New(missing.ReplaceAllString(m.Explain(compileErrors(list[0], folder).Error()), `$0: write import "godlpack/$1"`))
+	}
+	pkg, err := read(list[0], folder)
 	if err != nil {
 		return nil, err
 	}
-	if len(list) == 0 { // go/packages then says nothing
-		return nil, module.List(folder, flags...)
+	return pkg, pkg.below(config, list[0])
+}
+
+// below reads the author's other packages that this one consists of.
+func (pkg *Package) below(config *packages.Config, root *packages.Package) error {
+	all, err := own(config, root)
+	if err != nil {
+		return err
 	}
-	if len(list[0].Errors) > 0 {
-		return nil, compileErrors(list[0], folder)
+	pkg.State, pkg.Warnings = stateOf(all, root, pkg.fork), exportsLeftOut(root)
+	for _, p := range all {
+		if p.PkgPath != root.PkgPath {
+			pkg.Warnings = append(pkg.Warnings, exportsElsewhere(p, root)...)
+		}
 	}
-	return read(list[0], folder)
+	return nil
+}
+
+// isImport tells whether an error is that of an import, of which go/packages does not know why.
+func isImport(e packages.Error) bool { return strings.Contains(e.Msg, "could not import") }
+
+// overlay is what go/packages shall see in the place of files, or of none.
+func overlay(m *module.Module, folder string) (map[string][]byte, error) {
+	all := withoutGlue(folder)
+	if all == nil {
+		all = map[string][]byte{}
+	}
+	for name, real := range m.Overlay {
+		text, err := os.ReadFile(real)
+		if err != nil {
+			return nil, err
+		}
+		all[name] = text
+	}
+	return all, nil
 }
 
 // withoutGlue replaces a glue file by its package clause.
@@ -102,6 +151,9 @@ func withoutTypeSet(text string) string {
 	})
 }
 
+// missing is what the compiler says where a name is that of one of godlpack's packages.
+var missing = regexp.MustCompile(`(?m)undefined: (tensor|kernel|dlpack|cuda|tvmffi)$`)
+
 // compilerLines are the lines of what the compiler wrote of packages, each under its "# path"; nil if this is not that.
 // The compiler names files as seen from the folder, and people work in another.
 func compilerLines(text, folder string) []string {
@@ -126,8 +178,13 @@ func read(p *packages.Package, folder string) (*Package, error) {
 	r := &reader{reporter: reporter{fset: p.Fset}, info: p.TypesInfo, taken: map[string]token.Position{}}
 	pkg := &Package{Path: p.PkgPath, Name: p.Name, Folder: folder, Types: p.Types}
 	for _, file := range p.Syntax {
-		pkg.Funcs = append(pkg.Funcs, r.file(file)...)
+		r.slips(file)
+		r.packageMarks(file)
 	}
+	for _, file := range p.Syntax {
+		pkg.Funcs = append(pkg.Funcs, r.functions(file)...)
+	}
+	pkg.fork = r.fork
 	switch {
 	case p.Name == "main":
 		return nil, errors.New(relative(folder) + ": package main cannot be imported, so its functions cannot be called: " +
@@ -140,21 +197,14 @@ func read(p *packages.Package, folder string) (*Package, error) {
 	return pkg, nil
 }
 
-// file reads the functions of one file, and finds directives that belong to none.
-func (r *reader) file(file *ast.File) []*Func {
+// functions reads those of one file.
+func (r *reader) functions(file *ast.File) []*Func {
 	var all []*Func
-	comments := slices.Clone(file.Comments)
 	for _, decl := range file.Decls {
 		if fn, ok := decl.(*ast.FuncDecl); ok {
-			comments = slices.DeleteFunc(comments, func(c *ast.CommentGroup) bool { return c == fn.Doc })
 			if f, ok := r.function(fn); ok {
 				all = append(all, f)
 			}
-		}
-	}
-	for _, c := range comments {
-		for _, d := range directivesOf(c) {
-			r.add(d.at, "this is not in the comment right above a function, so it says nothing")
 		}
 	}
 	return all

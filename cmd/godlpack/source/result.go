@@ -1,12 +1,24 @@
 package source
 
-import "strconv"
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"godlpack/kernel"
+)
 
 // resultMarks applies the //godlpack:result directives: what is known of the tensors that a function returns, which
 // torch_op needs to know before they are there.
 func (r *reader) resultMarks(fn *Func, marks []directive) {
+	if slices.ContainsFunc(fn.Results, Value.holdsTensor) {
+		fn.Decl.Like = r.like
+	}
 	for _, d := range marks {
 		if d.verb != "result" {
+			continue
+		}
+		if d = r.likeMark(fn, d); d.verb == "" {
 			continue
 		}
 		i, words := r.resultNumber(fn, d)
@@ -48,4 +60,35 @@ func (r *reader) askResult(fn *Func, i int, w word) {
 	default:
 		r.askTensor(p, v, name, value)
 	}
+}
+
+// likeMark takes like= out of a directive, which is about all results. What is left has no verb if that is nothing.
+func (r *reader) likeMark(fn *Func, d directive) directive {
+	i := slices.IndexFunc(d.words, isLike)
+	if i < 0 {
+		return d
+	}
+	if !slices.ContainsFunc(fn.Results, Value.holdsTensor) {
+		r.add(d.words[i].at, "like is for tensors, and %s returns none", fn.Go)
+	}
+	fn.Decl.Like = r.framework(d.words[i])
+	if d.words = slices.Concat(d.words[:i], d.words[i+1:]); len(d.words) == 0 {
+		return directive{}
+	}
+	return d
+}
+
+func isLike(w word) bool {
+	name, _, ok := w.assignment()
+	return ok && name == "like"
+}
+
+// framework reads like=numpy.
+func (r *reader) framework(w word) string {
+	_, value, _ := w.assignment()
+	if !slices.Contains(kernel.Frameworks, value.text) {
+		r.add(value.at, "like %q: want one of %s", value.text, strings.Join(kernel.Frameworks, ", "))
+		return ""
+	}
+	return value.text
 }

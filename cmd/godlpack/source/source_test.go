@@ -3,13 +3,19 @@ package source_test
 import (
 	"errors"
 	"flag"
+	"fmt"
+	"go/types"
 	"os"
 	"path/filepath"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
+	"unicode"
 
 	"godlpack/cmd/godlpack/module"
 	"godlpack/cmd/godlpack/source"
+	"godlpack/kernel"
 )
 
 var update = flag.Bool("update", false, "write the errors into testdata, to be read and committed")
@@ -27,7 +33,7 @@ func load(t *testing.T, folder string) (*source.Package, error) {
 		t.Fatal(err)
 	}
 	t.Cleanup(m.Close)
-	return source.Load(folder, m.Flags...)
+	return source.Load(m, folder)
 }
 
 // write makes a package of one file in a module of its own.
@@ -43,13 +49,19 @@ func write(t *testing.T, text string) (folder string) {
 }
 
 func TestProblems(t *testing.T) {
-	_, err := load(t, "testdata/errors")
+	for _, name := range []string{"errors", "hints"} {
+		t.Run(name, func(t *testing.T) { testProblems(t, name) })
+	}
+}
+
+func testProblems(t *testing.T, name string) {
+	_, err := load(t, "testdata/"+name)
 	var problems source.Problems
 	if !errors.As(err, &problems) {
 		t.Fatalf("want Problems, got %v", err)
 	}
 	got := err.Error() + "\n"
-	const golden = "testdata/errors.golden"
+	golden := "testdata/" + name + ".golden"
 	if *update {
 		if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
 			t.Fatal(err)
@@ -82,6 +94,18 @@ func TestElementsThatAreNone(t *testing.T) {
 		_, err := load(t, write(t, "package ops\n\nimport \"godlpack/tensor\"\n\n//godlpack:export\nfunc F(x tensor.Of["+given+"]) {}\n"))
 		if err == nil || !strings.HasSuffix(err.Error(), want) {
 			t.Errorf("%s: want %s, got %v", given, want, err)
+		}
+	}
+}
+
+func TestMissingImports(t *testing.T) {
+	for text, want := range map[string]string{
+		"package ops\n\n//godlpack:export\nfunc F(x tensor.Of[int8]) {}\n": `ops.go:4:10: undefined: tensor: write import "godlpack/tensor"`,
+		"package ops\n\nimport _ \"godlpack/tensors\"\n":                   "ops.go:3:8: there is no package godlpack/tensors: godlpack's are godlpack/tensor, ",
+		"package ops\n\nimport _ \"example.org/missing\"\n":                "go get example.org/missing",
+	} {
+		if _, err := load(t, write(t, text)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("want %s, got %v", want, err)
 		}
 	}
 }
@@ -120,5 +144,107 @@ func TestStaleGlueIsNotRead(t *testing.T) {
 	pkg, err := load(t, folder)
 	if err != nil || len(pkg.Funcs) != 1 || pkg.Funcs[0].Decl.Name != "f" {
 		t.Errorf("got %v, %v", pkg, err)
+	}
+}
+
+// The names in the test data say which variables may change: they begin with "s".
+func TestState(t *testing.T) {
+	pkg, err := load(t, "testdata/state")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"store.Open", "store.hits"}
+	for _, name := range pkg.Types.Scope().Names() {
+		if _, ok := pkg.Types.Scope().Lookup(name).(*types.Var); ok && name[0] == 's' && unicode.IsUpper(rune(name[1])) {
+			want = append(want, name)
+		}
+	}
+	slices.Sort(want)
+	got := pkg.State.Variables
+	for _, name := range slices.Concat(want, got) {
+		if slices.Contains(want, name) != slices.Contains(got, name) {
+			t.Errorf("%s: found to change: %t", name, slices.Contains(got, name))
+		}
+	}
+	if pkg.State.Fork != kernel.ForkWarns {
+		t.Errorf("fork: got %q", pkg.State.Fork)
+	}
+}
+
+func TestStateDirective(t *testing.T) {
+	const text = "%s\npackage ops\n\nvar n int\n\n//godlpack:export\nfunc F() int { n++; return n }\n"
+	for mark, want := range map[string]*kernel.State{
+		"":                             {Fork: kernel.ForkWarns, Variables: []string{"n"}},
+		"//godlpack:state fork=fresh":  nil,
+		"//godlpack:state fork=refuse": {Fork: kernel.ForkFails, Variables: []string{"n"}},
+	} {
+		pkg, err := load(t, write(t, fmt.Sprintf(text, mark)))
+		if err != nil || !reflect.DeepEqual(pkg.State, want) {
+			t.Errorf("%s: got %v, %v", mark, pkg, err)
+		}
+	}
+	_, err := load(t, write(t, fmt.Sprintf(text, "//godlpack:state fork=fresh\n//godlpack:state fork=fresh")))
+	if err == nil || !strings.Contains(err.Error(), "once a package") {
+		t.Errorf("said twice: got %v", err)
+	}
+}
+
+// A library has the framework that its package names, but for functions that name another.
+func TestLikeDirective(t *testing.T) {
+	pkg, err := load(t, write(t, `//godlpack:result like=torch
+package ops
+
+import "godlpack/tensor"
+
+//godlpack:export
+func A() tensor.Of[int8] { panic("") }
+
+//godlpack:export
+//godlpack:result like=numpy
+//godlpack:result shape=[2]
+func B() tensor.Of[int8] { panic("") }
+
+//godlpack:export
+//godlpack:result 0 like=jax shape=[3]
+func C() (tensor.Of[int8], int) { panic("") }
+
+//godlpack:export
+func D() int { panic("") }
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []string{"torch", "numpy", "jax", ""} {
+		if got := pkg.Funcs[i].Decl.Like; got != want {
+			t.Errorf("%s: got %q, want %q", pkg.Funcs[i].Go, got, want)
+		}
+	}
+	if shape := pkg.Funcs[2].Decl.Results[0].Shape; len(shape) != 1 || shape[0] != "3" {
+		t.Errorf("shape: got %v", shape)
+	}
+}
+
+// Exports that nobody will be able to call are said, and no mistake.
+func TestExportsElsewhere(t *testing.T) {
+	folder := write(t, "package ops\n\nimport _ \"example.org/ops/below\"\n\n//godlpack:export\nfunc F() {}\n")
+	for name, text := range map[string]string{
+		"below/below.go":    "package below\n\n//godlpack:export\nfunc G() {}\n",
+		"ops_windows.go":    "package ops\n\n//godlpack:export\nfunc H() {}\n",
+		"elsewhere/more.go": "package elsewhere\n\n//godlpack:export\nfunc I() {}\n",
+	} {
+		name = filepath.Join(folder, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o777), os.WriteFile(name, []byte(text), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	pkg, err := load(t, folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := pkg.Warnings.Error()
+	for _, want := range []string{"below/below.go:3:1: warning: ", "ops_windows.go:3:1: warning: "} {
+		if !strings.Contains(got, want) || len(pkg.Warnings) != 2 {
+			t.Errorf("want %s, got %s", want, got)
+		}
 	}
 }

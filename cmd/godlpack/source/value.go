@@ -150,35 +150,3 @@ func isContext(t types.Type) bool {
 	name, _ := nameOf(pointer.Elem())
 	return name == "godlpack/kernel.Ctx"
 }
-
-// hint says what to write instead of a type that cannot cross. The verb is take or return.
-func hint(t types.Type, verb string) string {
-	if pointer, ok := types.Unalias(t).(*types.Pointer); ok && !isContext(t) {
-		t = pointer.Elem()
-	}
-	switch name, _ := nameOf(t); {
-	case isContext(t):
-		return "*kernel.Ctx is the first parameter, or none"
-	case name == "godlpack/dlpack.Tensor":
-		return verb + " a tensor.Of[T]"
-	case name == "godlpack/kernel.Callable":
-		return "it lives as long as the call"
-	}
-	switch u := t.Underlying().(type) {
-	case *types.Struct:
-		return verb + " its fields one by one"
-	case *types.Signature:
-		return verb + " a kernel.Callable"
-	case *types.Map:
-		return verb + " two slices, of keys and of values"
-	case *types.Array:
-		return verb + " a slice"
-	case *types.Basic:
-		if u.Info()&types.IsComplex != 0 {
-			return verb + " two float64, or a tensor of one element"
-		}
-	}
-	return "possible are bool, integers, float32, float64, string, []byte, dlpack.DType, dlpack.Device, kernel.Callable, " +
-		"tensor.Of[T], Mut[T], DeviceOf[T] and DeviceMut[T], slices of bools, numbers, strings and tensors, " +
-		"and a pointer to any of them for what may be None"
-}

@@ -119,3 +119,41 @@ func Defaults(b bool, i int8, u uint, f float64, s string, d dlpack.DType, on dl
 //godlpack:export
 //godlpack:arg a default=1
 func DefaultFirst(a, b int) {}
+
+// godlpack:export
+func Blank() {}
+
+//godlpck:export
+func Letters() {}
+
+// godlpack:
+func NoVerb() {}
+
+// godlpack-export
+func Dash() {}
+
+// godlpack exports functions, and this is a sentence.
+func Sentence() {}
+
+//godlpack:state fork=fresh
+//godlpack:export
+func WithState() {}
+
+//godlpack:state fork=never
+
+//godlpack:result like=numpy
+
+//godlpack:export
+//godlpack:result like=tensorflow
+func LikeWhat() tensor.Of[float32] { panic("") }
+
+//godlpack:export
+//godlpack:result like=numpy
+func LikeNothing() int { return 0 }
+
+//godlpack:export
+type Marked int
+
+func inside() {
+	//godlpack:state fork=fresh
+}

