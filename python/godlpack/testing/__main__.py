@@ -1,33 +1,114 @@
-"""``python -m godlpack.testing numpy torch`` prints how frameworks conform to DLPack; of all that it knows, if none is named."""
+"""``python -m godlpack.testing numpy torch`` prints how frameworks conform to DLPack; of all that it knows, if none is named.
+
+``python -m godlpack.testing --producer mylib:make_array --consumer mylib:from_dlpack`` prints how a library of your own does.
+"""
 
 from __future__ import annotations
 
 import argparse
+import importlib
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
 
+from .consumer import check_consumer
 from .frameworks import FRAMEWORKS
+from .producer import check_producer
+from .report import Report
+from .table import check_table
+
+EPILOG = """\
+Of a library of your own:
+  python -m godlpack.testing --producer mylib:make_array --consumer mylib:from_dlpack
+MODULE is looked for where you are, too. A producer's NAME is an object with __dlpack__, or a function without arguments
+that makes one; give --producer more than once for empty, 0-dimensional or strided samples. The exit status is 1 if a
+check of your library failed. Rules: docs/conformance.md."""
+
+KINDS: dict[str, Callable[[str, Any], Report]] = {
+    "producer": lambda spec, x: check_producer(x, name=f"producer {spec}"),
+    "read-only": lambda spec, x: check_producer(read_only=[x], name=f"producer {spec}"),
+    "consumer": lambda spec, x: check_consumer(x, name=f"consumer {spec}"),
+    "table": lambda spec, x: check_table(x, name=f"table of {spec}"),
+}
+WHAT = {
+    "producer": "an object with __dlpack__, or what makes one",
+    "read-only": "the same, of memory that must not be written",
+    "consumer": "a function like from_dlpack",
+    "table": "a type that publishes an exchange table",
+}
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command line."""
+    parser = argparse.ArgumentParser(
+        prog="python -m godlpack.testing",
+        description="How frameworks, or a library of your own, conform to DLPack.",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("framework", nargs="*", help=f"one of {', '.join(FRAMEWORKS)} (default: all)")
+    parser.add_argument("-f", "--failed", action="store_true", help="print only what failed")
+    for kind, what in WHAT.items():
+        parser.add_argument(f"--{kind}", metavar="MODULE:NAME", action="append", default=[], help=what)
+    return parser
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Prints reports. The exit status is 0 whatever they say: they are facts about others."""
-    parser = argparse.ArgumentParser(prog="python -m godlpack.testing", description="How frameworks conform to DLPack.")
-    parser.add_argument("framework", nargs="*", help=f"one of {', '.join(FRAMEWORKS)} (default: all)")
-    parser.add_argument("-f", "--failed", action="store_true", help="print only what failed")
-    args = parser.parse_args(argv)
+    """Prints reports. The exit status is 0 whatever they say of frameworks, which are others' concern, and 1 if a check of
+    one's own library failed."""
+    line = parser()
+    args = line.parse_args(argv)
     unknown = [name for name in args.framework if name not in FRAMEWORKS]
     if unknown:
-        parser.error(f"unknown framework {', '.join(map(repr, unknown))}: want {', '.join(FRAMEWORKS)}")
-    for name in args.framework or FRAMEWORKS:
+        line.error(f"unknown framework {', '.join(map(repr, unknown))}: want {', '.join(FRAMEWORKS)}")
+    try:
+        own = [(kind, spec, found(spec)) for kind in KINDS for spec in getattr(args, kind.replace("-", "_"))]
+    except LookupError as error:
+        line.error(str(error.args[0]))
+    failed = False
+    for kind, spec, x in own:
+        try:
+            report = KINDS[kind](spec, x)
+        except TypeError as error:
+            line.error(f"{spec}: {error}")
+        show(report, args.failed)
+        failed |= not report.ok
+    for name in args.framework or ([] if own else FRAMEWORKS):
         try:
             for report in FRAMEWORKS[name]():
-                lines = str(report).splitlines()
-                print(
-                    "\n".join([lines[0], *map(str, report.failed)]) if args.failed else "\n".join(lines),
-                    "\n",
-                    flush=True,
-                )
+                show(report, args.failed)
         except ImportError as error:
             print(f"{name}: not here ({error})\n")
-    return 0
+    return int(failed)
+
+
+def found(spec: str) -> Any:
+    """What MODULE:NAME names."""
+    module_name, colon, name = spec.partition(":")
+    if not (module_name and colon and name):
+        raise LookupError(f"want MODULE:NAME, such as mylib:make_array, got {spec!r}")
+    here = str(Path.cwd())
+    if here not in sys.path:
+        sys.path.insert(0, here)
+    try:
+        x: Any = importlib.import_module(module_name)
+    except ImportError as error:
+        raise LookupError(f"cannot import {module_name}: {error}") from error
+    for part in name.split("."):
+        if not hasattr(x, part):
+            raise LookupError(f"{module_name} has no {name}")
+        x = getattr(x, part)
+    return x
+
+
+def show(report: Report, failed_only: bool) -> None:
+    print("\n".join(shown(report, failed_only)), "\n", flush=True)
+
+
+def shown(report: Report, failed_only: bool) -> Iterator[str]:
+    yield report.headline
+    yield from map(str, report.failed if failed_only else report.findings)
 
 
 if __name__ == "__main__":

@@ -3,13 +3,31 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import gc
+import inspect
+import sys
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any
 
-from .peers import FAILS, Managed, Nothing, Old, Producer, Raising, Stale, published
+from .peers import (
+    FAILS,
+    FAILS_WITH_TYPE_ERROR,
+    FLOAT32,
+    RAISES_ONLY,
+    Managed,
+    Nothing,
+    Old,
+    Producer,
+    Raising,
+    Stale,
+    gives_nothing,
+    published,
+    says_nothing,
+)
 from .producer import Export, usual
-from .records import READ_ONLY, Versioned, values_of
+from .records import OLD_TABLE_NAME, PADDED, READ_ONLY, TABLE_NAME, Versioned, name_of, values_of
 from .report import Broken, Checks, NotApplicable, Report, demand, told
 
 FIRST = [0.0, 1.0, 2.0]
@@ -20,7 +38,7 @@ Take = Callable[..., Any]
 
 
 def check_consumer(
-    function: Take, *, name: str = "", back: Callable[[Any], Any] | None = None, dangerous: bool = False
+    function: Take, *, name: str = "", back: Callable[[Any], Any] | None = None, isolated: bool | None = None
 ) -> Report:
     """Checks a function that makes an object out of one with __dlpack__. What it makes must have __dlpack__, too, or
     back() must make such an object of it.
@@ -28,10 +46,24 @@ def check_consumer(
         report = check_consumer(torch.from_dlpack)
         print(report)
 
-    dangerous: also tries what is known to end the process of some consumers.
+    isolated: checks in a forked child, where a crash is a finding. None: if the subject works there.
     """
+    wants_one_argument(function)
     consumer = Consumer(function, back or (lambda x: x))
-    return checks.run(name or f"consumer {getattr(function, '__name__', function)}", [(consumer,)], dangerous)
+    name = name or f"consumer {getattr(function, '__name__', function)}"
+    return checks.run(name, [(consumer,)], isolated, rehearsal=lambda c: c.rehearse())
+
+
+def wants_one_argument(function: Any) -> None:
+    """Raises TypeError for what cannot be called with an object."""
+    if not callable(function):
+        raise TypeError(f"want a function like from_dlpack, got {type(function).__name__}")
+    with contextlib.suppress(ValueError):  # not every function says what it takes
+        signature = inspect.signature(function)
+        try:
+            signature.bind(None)
+        except TypeError as error:
+            raise TypeError(f"want a function like from_dlpack, which takes an object: {error}") from error
 
 
 class Consumer:
@@ -44,6 +76,26 @@ class Consumer:
         """What the consumer made, as it exports it."""
         return usual(self._back(made))
 
+    def rehearse(self) -> None:
+        """Takes a good tensor."""
+        self.accepts(Producer(Managed(legacy=True)), FIRST)
+
+    @cached_property
+    def balanced(self) -> bool:
+        """Whether a good tensor is given back once. If not, the checks of R36 and R37 tell of it, and no others."""
+        producer = Producer(Managed(legacy=True))
+        with contextlib.suppress(Exception):
+            self.take(producer)
+        gc.collect()
+        return producer.settle() == 1
+
+    def settle(self, producer: Producer, before: int = 0, strict: bool = False) -> None:
+        """Demands that what was taken or refused was given back once by now."""
+        gc.collect()
+        calls = producer.settle()
+        counts = f"{calls} calls of the deleter, {before} of them while the object lived"
+        demand(calls == 1 or not (strict or self.balanced), counts)
+
     def accepts(self, producer: Producer, values: list[float] | None = None) -> None:
         """Takes a good tensor: its memory or a copy of it is there until the end, and it is given back once."""
         made = self.take(producer)
@@ -53,7 +105,7 @@ class Consumer:
                 demand(seen == values, f"{seen} for {values}")
         held = producer.forged.deleted
         del made
-        settle(producer, held)
+        self.settle(producer, held)
 
     def refuses(self, producer: Producer) -> None:
         """Is given a bad tensor: an exception, and the tensor is given back once."""
@@ -63,9 +115,9 @@ class Consumer:
             pass
         else:
             del made
-            settle(producer, 0)
+            self.settle(producer)
             demand(False, "an object")
-        settle(producer, 0)
+        self.settle(producer)
 
     def needs_versioned(self) -> None:
         """Asks for nothing of a consumer that takes legacy capsules only."""
@@ -88,16 +140,14 @@ class Consumer:
         return [*producers, Producer(Managed(*shape, **fields))]
 
 
-def settle(producer: Producer, before: int) -> None:
-    gc.collect()
-    calls = producer.settle()
-    demand(calls == 1, f"{calls} calls of the deleter, {before} of them while the object lived")
-
-
 # ---- the call ----
 
 
-@rule("R31", "an object without __dlpack__ is refused with AttributeError or TypeError")
+@rule(
+    "R31",
+    "an object without __dlpack__ is refused with AttributeError or TypeError",
+    "call x.__dlpack__ and let the AttributeError through, or raise TypeError with the type's name",
+)
 def no_producer(c: Consumer) -> None:
     try:
         c.take(Nothing())
@@ -108,62 +158,131 @@ def no_producer(c: Consumer) -> None:
     demand(False, "an object")
 
 
-@rule("R33", "a producer is asked with max_version first")
+@rule(
+    "R33",
+    "a producer is asked with max_version first",
+    "call x.__dlpack__(max_version=(1, 0)), and after a TypeError once more without it",
+)
 def max_version(c: Consumer) -> None:
     producer = Raising(BufferError("no"))
     try:
         c.take(producer)
     except Exception:
         demand(producer.calls and "max_version" in producer.calls[0], producer.calls[:1])
+        version = producer.calls[0]["max_version"]
+        demand(isinstance(version, tuple) and len(version) == 2 and version[0] == 1, f"max_version={version!r}")
 
 
-@rule("R33", "a producer that knows stream only is asked again")
+@rule(
+    "R33",
+    "a producer that knows stream only is asked again",
+    "after a TypeError, call x.__dlpack__() with stream or nothing",
+)
 def old_producer(c: Consumer) -> None:
     c.accepts(Old(Managed(legacy=True)), FIRST)
 
 
-@rule("R49", "the producer's exception comes through")
+@rule(
+    "R33",
+    "a producer on the CPU is given no stream",
+    "pass stream only to producers on CUDA and ROCm, else leave it out or None",
+)
+def no_stream(c: Consumer) -> None:
+    producer = Raising(BufferError("no"))
+    with contextlib.suppress(Exception):
+        c.take(producer)
+    demand(all(call.get("stream") is None for call in producer.calls), producer.calls)
+
+
+@rule(
+    "R49",
+    "the producer's exception comes through, and ends it",
+    "catch TypeError only, for older producers: a BufferError is the producer's last word",
+)
 def exception(c: Consumer) -> None:
     for error in (BufferError("mine"), ValueError("mine"), ZeroDivisionError("mine")):
+        producer = Raising(error)
         try:
-            c.take(Raising(error))
+            c.take(producer)
         except Exception as caught:
             demand(caught is error, told(caught))
         else:
-            demand(False, "an object")
+            demand(False, f"an object, for {told(error)}")
+        demand(len(producer.calls) == 1, f"{len(producer.calls)} calls of a producer that raised {told(error)}")
+
+
+@rule("R49", "a producer that answered is not asked again", "use the capsule of the first call that returns one")
+def asked_once(c: Consumer) -> None:
+    for producer in c.either():
+        c.accepts(producer)
+        demand(len(producer.calls) == 1, f"{len(producer.calls)} calls: {producer.calls}")
 
 
 # ---- versions and flags ----
 
+CHECK_VERSION = "look at version.major before you read anything else; if it is not yours, call the deleter (or leave the capsule alone), and raise BufferError"
 
-@rule("R34", "a tensor of major version 2 is refused, and given back unread")
+
+@rule("R34", "a good tensor of major version 2 is refused: its record may mean something else", CHECK_VERSION)
 def next_major(c: Consumer) -> None:
+    c.needs_versioned()
+    c.refuses(Producer(Managed(version=(2, 0))))
+
+
+@rule("R34", "a tensor of major version 2 is given back unread", CHECK_VERSION, dangerous=True)
+def next_major_unread(c: Consumer) -> None:
     c.needs_versioned()
     c.refuses(Producer(Managed(version=(2, 0), ndim=-5, data=0x10)))
 
 
-@rule("R35", "higher minor versions are taken")
+@rule("R34", "a tensor of major version 0 is refused in a versioned capsule", CHECK_VERSION)
+def major_zero(c: Consumer) -> None:
+    c.needs_versioned()
+    c.refuses(Producer(Managed(version=(0, 8))))
+
+
+@rule("R35", "higher minor versions are taken", "compare the major version only")
 def next_minor(c: Consumer) -> None:
     c.needs_versioned()
     c.accepts(Producer(Managed(version=(1, 99))), FIRST)
 
 
-@rule("R35", "unknown flags are ignored")
+@rule("R35", "lower minor versions are taken", "compare the major version only")
+def first_minor(c: Consumer) -> None:
+    c.needs_versioned()
+    c.accepts(Producer(Managed(version=(1, 0))), FIRST)
+
+
+@rule("R35", "unknown flags are ignored", "test flags bit by bit, never as a whole")
 def unknown_flags(c: Consumer) -> None:
     c.needs_versioned()
     c.accepts(Producer(Managed(flags=1 << 40)), FIRST)
 
 
-@rule("R35", "an unknown type code is refused")
+CHECK_DTYPE = "look the pair of code and bits up in a list, and raise BufferError for what is not in it"
+
+
+@rule("R35", "an unknown type code is refused", CHECK_DTYPE)
 def unknown_dtype(c: Consumer) -> None:
     for producer in c.either(dtype=(99, 32, 1)):
         c.refuses(producer)
 
 
+@rule("R35", "a known type code with bits that it cannot have is refused", CHECK_DTYPE)
+def unknown_bits(c: Consumer) -> None:
+    for dtype in ((2, 24, 1), (2, 0, 1), (6, 32, 1)):
+        for producer in c.either(dtype=dtype):
+            c.refuses(producer)
+
+
 # ---- who owns ----
 
 
-@rule("R36", "the capsule is used, and the deleter called once, when the last object has gone")
+@rule(
+    "R36",
+    "the capsule is used, and the deleter called once, when the last object has gone",
+    "rename the capsule with PyCapsule_SetName once you own the tensor, and call the deleter when the last view has gone",
+)
 def ownership(c: Consumer) -> None:
     for producer in c.either():
         made = c.take(producer)
@@ -171,25 +290,93 @@ def ownership(c: Consumer) -> None:
         with c.look(made) as export:
             shares = export.record.address() == producer.forged.data
         del made
-        settle(producer, held)
+        c.settle(producer, held, strict=True)
         demand(used == 1, f"{used} used capsules")
         demand(held == 0 or not shares, "deleted while its memory is shared")
 
 
-@rule("R36", "a tensor without deleter is taken", dangerous=True)
+@rule(
+    "R36",
+    'a used capsule is named "used_dltensor" or "used_dltensor_versioned"',
+    "rename it to its own name with used_ before it, a C string literal",
+)
+def used_name(c: Consumer) -> None:
+    for producer in c.either():
+        c.accepts(producer)
+        kind = "used_dltensor_versioned" if isinstance(producer.forged.managed, Versioned) else "used_dltensor"
+        names = [name_of(capsule) for capsule in producer.capsules]
+        demand(names == [kind], f"{names} for {kind}")
+
+
+@rule(
+    "R36",
+    "the memory is held for as long as an export of the object is there",
+    "own the managed tensor by what your own exports hold, not by the first object",
+)
+def held_by_exports(c: Consumer) -> None:
+    for producer in c.either():
+        made = c.take(producer)
+        export = c.look(made)
+        shares = export.record.address() == producer.forged.data
+        del made
+        gc.collect()
+        held = producer.forged.deleted
+        export.__exit__()
+        del export
+        c.settle(producer, held)
+        demand(held == 0 or not shares, "deleted while its memory is exported")
+
+
+@rule(
+    "R36",
+    "no reference to the producer or its capsule stays",
+    "give back the references to the producer and the capsule on every way out",
+)
+def references(c: Consumer) -> None:
+    for producer in c.either():
+        c.accepts(producer)  # the first time, caches are filled
+        for dtype in (FLOAT32, (99, 32, 1)):
+            other = Producer(Managed(legacy=not isinstance(producer.forged.managed, Versioned), dtype=dtype))
+            before = sys.getrefcount(other)
+            with contextlib.suppress(Exception):
+                c.take(other)
+            gc.collect()
+            more = sys.getrefcount(other) - before
+            more_of_capsule = sys.getrefcount(other.capsules[0]) - 2 if other.capsules else 0
+            demand(not more and not more_of_capsule, f"{more:+} of the producer, {more_of_capsule:+} of the capsule")
+
+
+@rule(
+    "R36",
+    "the deleter is called although manager_ctx is NULL",
+    "call the deleter whatever manager_ctx is: it is the producer's own",
+)
+def no_context(c: Consumer) -> None:
+    for producer in c.either(context=False):
+        c.accepts(producer, FIRST)
+
+
+@rule("R36", "a tensor without deleter is taken", "test the deleter for NULL before you call it", dangerous=True)
 def no_deleter(c: Consumer) -> None:
-    c.take(Producer(Managed(deleter=False, legacy=True)))
+    made = c.take(Producer(Managed(deleter=False, legacy=True)))
+    del made
+    gc.collect()
 
 
-@rule("R37", "what is refused is given back once: in its live capsule, or by its deleter")
+@rule(
+    "R37",
+    "what is refused is given back once: in its live capsule, or by its deleter",
+    "rename the capsule after the last thing that can fail, or call the deleter where you fail later",
+)
 def refusal(c: Consumer) -> None:
-    for producer in c.either(dtype=(6, 1, 1)):
-        with contextlib.suppress(Exception):
-            c.take(producer)
-        settle(producer, 0)
+    for fields in ({"dtype": (6, 1, 1)}, {"dtype": (99, 32, 1)}, {"device": (99, 0)}, {"data": None}):
+        for producer in c.either(**fields):
+            with contextlib.suppress(Exception):
+                c.take(producer)
+            c.settle(producer, strict=True)
 
 
-@rule("R38", "a capsule is taken once")
+@rule("R38", "a capsule is taken once", "refuse a capsule whose name is not the live one, by PyCapsule_IsValid")
 def used_capsule(c: Consumer) -> None:
     producer = Stale(Managed(legacy=True))
     made = c.take(producer)
@@ -203,137 +390,278 @@ def used_capsule(c: Consumer) -> None:
     demand(False, "an object")
 
 
+@rule("R38", "what is no live capsule is refused", "check what __dlpack__ returned by PyCapsule_IsValid")
+def no_capsule(c: Consumer) -> None:
+    for answer in (None, 7, Managed().capsule("other")):
+        producer = Stale(Managed())
+        producer.capsules.append(answer)
+        try:
+            c.take(producer)
+        except Exception:
+            continue
+        demand(False, f"an object, for {answer!r}")
+
+
 # ---- layouts ----
 
 
-@rule("R39", "the data starts at data + byte_offset")
+@rule("R39", "the data starts at data + byte_offset", "add byte_offset to data wherever you read data")
 def byte_offset(c: Consumer) -> None:
     for offset in (64, 4):
         for producer in c.either(byte_offset=offset):
             c.accepts(producer, [v + offset / 4 for v in FIRST])
 
 
-@rule("R40", "strides of NULL are those of row-major order")
+@rule(
+    "R40",
+    "strides of NULL are those of row-major order",
+    "compute strides from the shape where they are NULL",
+    dangerous=True,
+)
 def no_strides(c: Consumer) -> None:
     for producer in c.either((2, 2), None):
         c.accepts(producer, [0.0, 1.0, 2.0, 3.0])
 
 
-@rule("R40", "without dimensions, shape may be NULL")
+@rule("R40", "without dimensions, shape may be NULL", "do not read shape where ndim is 0", dangerous=True)
 def no_shape(c: Consumer) -> None:
     for producer in c.either(None, None):
         c.accepts(producer, [0.0])
 
 
-@rule("R40", "strides of extents of 1 mean nothing")
+@rule("R40", "strides of extents of 1 mean nothing", "skip extents of 1 where you ask if strides are compact")
 def odd_strides(c: Consumer) -> None:
     for producer in c.either((1, 3), (77, 1)):
         c.accepts(producer, FIRST)
 
 
-@rule("R41", "without elements, data may be NULL")
+@rule("R40", "strides of empty tensors mean nothing", "do not check strides where an extent is 0")
+def odd_strides_of_empty(c: Consumer) -> None:
+    for producer in c.either((0, 3), (0, 0)):
+        c.accepts(producer, [])
+
+
+@rule("R41", "without elements, data may be NULL", "test data for NULL only where there are elements")
 def empty(c: Consumer) -> None:
     for producer in c.either((0, 3), data=None):
         c.accepts(producer, [])
 
 
-@rule("R41", "with elements, data may not be NULL")
+@rule(
+    "R41",
+    "without elements, data may be any pointer, and is not read",
+    "do not touch data where an extent is 0",
+    dangerous=True,
+)
+def dangling(c: Consumer) -> None:
+    for producer in c.either((0, 3), data=0x10):
+        c.accepts(producer, [])
+
+
+@rule(
+    "R41",
+    "with elements, data may not be NULL",
+    "raise BufferError where data is NULL and no extent is 0",
+    dangerous=True,
+)
 def no_memory(c: Consumer) -> None:
     for producer in c.either(data=None):
         c.refuses(producer)
 
 
-@rule("R42", "a negative number of dimensions is refused", dangerous=True)
+CHECK_SHAPE = "check ndim (0 to 64), extents (>= 0), their product in bytes, and shape for NULL before you use them, and raise BufferError"
+
+
+@rule("R42", "a negative number of dimensions is refused", CHECK_SHAPE, dangerous=True)
 def negative_ndim(c: Consumer) -> None:
     for producer in c.either(ndim=-1):
         c.refuses(producer)
 
 
-@rule("R42", "a negative extent is refused")
+@rule("R42", "a shape of NULL is refused where there are dimensions", CHECK_SHAPE, dangerous=True)
+def missing_shape(c: Consumer) -> None:
+    for producer in c.either(None, None, ndim=2):
+        c.refuses(producer)
+
+
+@rule("R42", "a great many dimensions are read right, or refused", CHECK_SHAPE, dangerous=True)
+def many_dimensions(c: Consumer) -> None:
+    right_or_refused(c, ((1,) * 4096,), [0.0])
+
+
+@rule("R42", "a negative extent is refused", CHECK_SHAPE)
 def negative_extent(c: Consumer) -> None:
-    for producer in c.either((3, -1), (1, 1)):
-        c.refuses(producer)
+    for shape in ((3, -1), (-3,)):
+        for producer in c.either(shape, (1,) * len(shape)):
+            c.refuses(producer)
 
 
-@rule("R42", "more elements than can be counted are refused")
+@rule("R42", "more elements than can be counted are refused", CHECK_SHAPE)
 def overflow(c: Consumer) -> None:
-    for producer in c.either((HUGE, HUGE)):
-        c.refuses(producer)
+    for shape in ((HUGE, HUGE), (HUGE, 2)):
+        for producer in c.either(shape):
+            c.refuses(producer)
 
 
-@rule("R42", "negative strides are read right, or refused")
+STRIDES = "read elements by their strides, or raise BufferError for layouts that you lack"
+
+
+@rule("R42", "negative strides are read right, or refused", STRIDES)
 def negative_strides(c: Consumer) -> None:
     right_or_refused(c, ((3,), (-1,)), [2.0, 1.0, 0.0], byte_offset=8)
 
 
-@rule("R42", "overlapping elements are read right, or refused")
+@rule("R42", "overlapping elements are read right, or refused", STRIDES)
 def overlap(c: Consumer) -> None:
     right_or_refused(c, ((2, 2), (1, 1)), [0.0, 1.0, 1.0, 2.0])
+    right_or_refused(c, ((3,), (0,)), [0.0, 0.0, 0.0])
 
 
-@rule("R46", "lanes are kept, or refused")
+@rule("R42", "gaps, and other orders, are read right, or refused", STRIDES)
+def gaps(c: Consumer) -> None:
+    right_or_refused(c, ((3,), (2,)), [0.0, 2.0, 4.0])
+    right_or_refused(c, ((2, 3), (1, 2)), [0.0, 2.0, 4.0, 1.0, 3.0, 5.0])
+
+
+@rule("R42", "misaligned data is read right, or refused", "copy misaligned elements byte by byte, or raise BufferError")
+def misaligned(c: Consumer) -> None:
+    for producer in c.either(byte_offset=2):
+        ctypes.memmove(producer.forged.data + 2, (ctypes.c_float * 3)(*FIRST), 12)
+        attempt(c, producer, FIRST)
+
+
+def right_or_refused(c: Consumer, layout: tuple[Any, ...], values: list[float], **fields: Any) -> None:
+    for producer in c.either(*layout, **fields):
+        attempt(c, producer, values)
+
+
+def attempt(c: Consumer, producer: Producer, values: list[float]) -> None:
+    """Takes a tensor right, or refuses it, at once or when it is exported."""
+    refused = False
+    try:
+        c.accepts(producer, values)
+    except Broken:
+        raise
+    except Exception:
+        refused = True
+    if refused:  # now that the exception has let go of what was made
+        c.settle(producer)
+
+
+# ---- dtypes ----
+
+
+def kept_or_refused(c: Consumer, producer: Producer, *kept: tuple[Any, ...]) -> None:
+    """What is taken is what was given: its extents, dtype and flag of padding are one of those."""
+    seen = None
+    with contextlib.suppress(Exception), c.look(c.take(producer)) as export:
+        seen = export.record.dims(), export.record.dtype_triple(), export.flags & PADDED
+    c.settle(producer)
+    demand(seen is None or seen in kept, f"{seen} for {kept[0]}")
+
+
+KEEP_DTYPE = "keep code, bits and lanes as they came, or raise BufferError"
+
+
+@rule("R21", "types below 8 bits are kept, or refused", f"{KEEP_DTYPE}: elements below 8 bits are packed")
+def packed(c: Consumer) -> None:
+    for dtype in ((17, 4, 1), (0, 4, 1), (6, 1, 1)):
+        for producer in c.either((6,), dtype=dtype):
+            kept_or_refused(c, producer, ((6,), dtype, 0))
+
+
+@rule(
+    "R21",
+    "padded elements stay padded, or are refused",
+    "look at flag 4 (IS_SUBBYTE_TYPE_PADDED) where bits is below 8, or raise BufferError",
+)
+def padded(c: Consumer) -> None:
+    c.needs_versioned()
+    producer = Producer(Managed((6,), dtype=(17, 4, 1), flags=PADDED))
+    kept_or_refused(c, producer, ((6,), (17, 4, 1), PADDED))
+
+
+@rule("R45", "bytes of bool beyond 1 are true, or refused", "read bool as a byte that is 0 or not")
+def bool_bytes(c: Consumer) -> None:
+    for producer in c.either(dtype=(6, 8, 1)):
+        ctypes.memmove(producer.forged.data, b"\x00\x01\x02", 3)
+        attempt(c, producer, [False, True, True])
+
+
+@rule("R46", "lanes are kept, or refused", KEEP_DTYPE)
 def lanes(c: Consumer) -> None:
     for producer in c.either((3,), dtype=(2, 32, 4)):
-        try:
-            made = c.take(producer)
-        except Exception:
-            settle(producer, 0)
-            continue
-        with c.look(made) as export:
-            seen = export.record.dims(), export.record.dtype_triple()
-        del made
-        settle(producer, 0)
-        demand(seen in (((3,), (2, 32, 4)), ((3, 4), (2, 32, 1))), seen)
+        kept_or_refused(c, producer, ((3,), (2, 32, 4), 0), ((3, 4), (2, 32, 1), 0))
 
 
-@rule("R46", "no lanes are refused")
+@rule("R46", "no lanes are refused", "raise BufferError where lanes is 0")
 def no_lanes(c: Consumer) -> None:
     for producer in c.either(dtype=(2, 32, 0)):
         c.refuses(producer)
 
 
-def right_or_refused(c: Consumer, layout: tuple[Any, ...], values: list[float], **fields: Any) -> None:
-    for producer in c.either(*layout, **fields):
-        try:
-            c.accepts(producer, values)
-        except Broken:
-            raise
-        except Exception:
-            settle(producer, 0)
-
-
 # ---- read-only, copies, devices ----
 
 
-@rule("R43", "read-only memory stays read-only")
+@rule(
+    "R43",
+    "read-only memory stays read-only",
+    "keep flag 1 (READ_ONLY) with the object: refuse to write, and set it in your own exports",
+)
 def read_only(c: Consumer) -> None:
     c.needs_versioned()
-    producer = Producer(Managed(flags=READ_ONLY))
+    stays_read_only(c, Producer(Managed(flags=READ_ONLY)))
+
+
+def stays_read_only(c: Consumer, producer: Producer) -> None:
     made = c.take(producer)
     with c.look(made) as export:
         shares = export.record.address() == producer.forged.data
         writable = isinstance(export.managed, Versioned) and not export.flags & READ_ONLY
     del made
-    settle(producer, 0)
+    c.settle(producer)
     demand(not (shares and writable), "an object that can be written")
 
 
-@rule("R47", "copy=True copies, also where the producer does not")
-def copy(c: Consumer) -> None:
-    producer = Producer(Managed(legacy=True))
+def taken(c: Consumer, producer: Producer, **keywords: Any) -> Any:
     try:
-        made = c.take(producer, copy=True)
+        return c.take(producer, **keywords)
     except TypeError as error:
         producer.settle()
         raise NotApplicable("has no copy argument") from error
+
+
+@rule(
+    "R47",
+    "copy=True copies, also where the producer does not",
+    "copy yourself where the answer to copy=True lacks flag 2 (IS_COPIED)",
+)
+def copy(c: Consumer) -> None:
+    for producer in c.either():
+        made = taken(c, producer, copy=True)
+        with c.look(made) as export:
+            shares = export.record.address() == producer.forged.data
+            seen = values_of(export.record)
+        del made
+        c.settle(producer)
+        demand(not shares, "the producer's memory")
+        demand(seen == FIRST, f"{seen} for {FIRST}")
+
+
+@rule("R47", "copy=False does not copy", "share the producer's memory, or raise BufferError or ValueError")
+def no_copy(c: Consumer) -> None:
+    producer = Producer(Managed(legacy=True))
+    made = taken(c, producer, copy=False)
     with c.look(made) as export:
         shares = export.record.address() == producer.forged.data
     del made
-    settle(producer, 0)
-    demand(not shares, "the producer's memory")
+    c.settle(producer)
+    demand(shares, "other memory")
 
 
-@rule("R48", "a device of an unknown type is refused")
+@rule(
+    "R48", "a device of an unknown type is refused", "raise BufferError for devices other than those that you can reach"
+)
 def unknown_device(c: Consumer) -> None:
     for producer in c.either(device=(99, 0)):
         c.refuses(producer)
@@ -352,7 +680,7 @@ def needs_table(c: Consumer) -> None:
         raise NotApplicable("does not look at exchange tables")
 
 
-@rule("R62", "a table on the object, not on its type, is ignored")
+@rule("R62", "a table on the object, not on its type, is ignored", "look the attribute up on type(x), not on x")
 def table_of_instance(c: Consumer) -> None:
     needs_table(c)
     exporter = published(Managed())
@@ -364,29 +692,101 @@ def table_of_instance(c: Consumer) -> None:
     demand(x.calls, "the table's tensor")
 
 
-@rule("R64", "a table of a major version to come is not used")
+@rule(
+    "R63",
+    "a subclass with a table of its own is exported by that",
+    "remember tables by exact type, never by isinstance",
+)
+def table_of_subclass(c: Consumer) -> None:
+    needs_table(c)
+    base = published(Managed(), second=Managed(legacy=True))
+    c.accepts(base)
+    own = published(Managed(byte_offset=12), second=Managed(byte_offset=12, legacy=True), base=type(base))
+    c.accepts(own, [3.0, 4.0, 5.0])
+
+
+FALL_BACK = "clear the exception of the table, and ask __dlpack__"
+
+
+@rule(
+    "R64",
+    "a table of a major version to come is not used",
+    "check the table's version.major, walk back by prev_api, or ask __dlpack__",
+)
 def next_table(c: Consumer) -> None:
     needs_table(c)
     x = published(Managed(), version=(2, 0), from_py=FAILS, second=Managed(legacy=True))
     c.accepts(x, FIRST)
 
 
-@rule("R67", "where a table fails, __dlpack__ is asked")
+@rule(
+    "R64",
+    "a table that is published as an int, as in DLPack 1.2, is used or ignored",
+    "take a capsule or an int under that name",
+    dangerous=True,
+)
+def table_as_int(c: Consumer) -> None:
+    needs_table(c)
+    x = published(Managed(), second=Managed(legacy=True), as_int=True)
+    c.accepts(x, FIRST)
+
+
+@rule(
+    "R64",
+    "an attribute that is no table is ignored",
+    "take a capsule named dlpack_exchange_api only, else ask __dlpack__",
+    dangerous=True,
+)
+def no_table(c: Consumer) -> None:
+    needs_table(c)
+    for name, value in ((TABLE_NAME, "text"), (TABLE_NAME, None), (OLD_TABLE_NAME, 0)):
+        x = type("Published", (Producer,), {name: value})(Managed(legacy=True))
+        c.accepts(x, FIRST)
+
+
+@rule("R67", "where a table fails, __dlpack__ is asked", FALL_BACK)
 def failing_table(c: Consumer) -> None:
     needs_table(c)
-    c.accepts(published(Managed(), from_py=FAILS, second=Managed(legacy=True)), FIRST)
+    for fails in (FAILS, FAILS_WITH_TYPE_ERROR):
+        c.accepts(published(Managed(), from_py=fails, second=Managed(legacy=True)), FIRST)
 
 
-@rule("R61", "what comes by a table is checked, and given back if it is refused")
+@rule(
+    "R67",
+    "a table that answers neither well nor ill is as good as none",
+    "take NULL, -1 without an exception, and 0 with one for failures; clear the exception, and ask __dlpack__",
+    dangerous=True,
+)
+def odd_table(c: Consumer) -> None:
+    needs_table(c)
+    for odd in (gives_nothing, says_nothing, RAISES_ONLY):
+        c.accepts(published(Managed(), from_py=odd, second=Managed(legacy=True)), FIRST)
+
+
+CHECK_TABLE = "check version, flags and record of what a table exports as you check those of a capsule; call its deleter if you refuse it"
+
+
+@rule("R61", "what comes by a table is checked, and given back if it is refused", CHECK_TABLE, dangerous=True)
 def bad_tensor_by_table(c: Consumer) -> None:
     needs_table(c)
-    bad = Managed(version=(2, 0), ndim=-5, data=0x10)
-    x = published(bad, second=Managed(legacy=True))
-    try:
-        made = c.take(x)
-        del made
-    except Exception:
-        pass
-    gc.collect()
-    demand(bad.deleted == x.taken, f"{bad.deleted} calls of the deleter for {x.taken} exports")
-    demand(x.calls or not x.capsules, "the tensor")
+    for fields in ({"version": (2, 0), "ndim": -5, "data": 0x10}, {"version": (2, 0)}, {"dtype": (99, 8, 1)}):
+        bad = Managed(**fields)
+        x = published(bad, second=Managed(legacy=True))
+        taken = False
+        with contextlib.suppress(Exception):
+            c.take(x)
+            taken = not x.calls
+        gc.collect()
+        demand(not taken, f"an object, for {fields}")
+        demand(bad.deleted == x.taken, f"{bad.deleted} calls of the deleter for {x.taken} exports")
+
+
+@rule("R61", "what comes by a table read-only stays read-only", CHECK_TABLE)
+def read_only_by_table(c: Consumer) -> None:
+    needs_table(c)
+    producer = published(Managed(flags=READ_ONLY), second=Managed(flags=READ_ONLY))
+    made = c.take(producer)
+    with c.look(made) as export:
+        writable = isinstance(export.managed, Versioned) and not export.flags & READ_ONLY
+    del made
+    demand(not writable, "an object that can be written")

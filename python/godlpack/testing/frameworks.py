@@ -49,7 +49,7 @@ def torch() -> Reports:
 
 
 def jax() -> Reports:
-    """Its arrays and its from_dlpack; it has no table."""
+    """Its arrays, which wait for threads that are not in a forked child, and its from_dlpack; it has no table."""
     jx = importlib.import_module("jax")
     importlib.import_module("jax.dlpack")
     yield check_producer(
@@ -58,8 +58,9 @@ def jax() -> Reports:
         lambda: jx.numpy.array(7).block_until_ready(),
         lambda: jx.numpy.ones(3, "float8_e5m2").block_until_ready(),
         name="producer jax.Array",
+        isolated=False,
     )
-    yield check_consumer(jx.dlpack.from_dlpack, name="consumer jax.dlpack.from_dlpack")
+    yield check_consumer(jx.dlpack.from_dlpack, name="consumer jax.dlpack.from_dlpack", isolated=True)
 
 
 def tvm_ffi() -> Reports:
@@ -72,6 +73,52 @@ def tvm_ffi() -> Reports:
         name="producer tvm_ffi.Tensor",
     )
     yield check_consumer(tvm.from_dlpack, name="consumer tvm_ffi.from_dlpack")
+
+
+def pyarrow() -> Reports:
+    """Its arrays, which never change; it has no from_dlpack."""
+    pa = importlib.import_module("pyarrow")
+    yield check_producer(
+        read_only=[
+            lambda: pa.array([0.0, 1.0, 2.0]),
+            lambda: pa.array([], pa.int32()),
+            lambda: pa.array([1, 2], pa.uint8()),
+        ],
+        refused=[lambda: pa.array([1, None]), lambda: pa.array(["text"])],
+        name="producer pyarrow.Array",
+    )
+
+
+def cuda_core() -> Reports:
+    """The views that it makes of what has __dlpack__, and that have it, too."""
+    try:
+        utils = importlib.import_module("cuda.core.utils")
+    except ImportError:
+        utils = importlib.import_module("cuda.core.experimental.utils")
+    gd = importlib.import_module("godlpack")
+
+    def view(x: object, **keywords: object) -> object:
+        return utils.StridedMemoryView.from_dlpack(x, stream_ptr=-1, **keywords)
+
+    yield check_producer(
+        lambda: view(gd.full((2, 3), 1.5)), lambda: view(gd.zeros((0, 3))), name="producer cuda.core.StridedMemoryView"
+    )
+    yield check_consumer(view, name="consumer cuda.core.StridedMemoryView.from_dlpack")
+    yield check_table(utils.StridedMemoryView, view(gd.full((2, 3), 1.5)), name="table of cuda.core.StridedMemoryView")
+
+
+def paddle() -> Reports:
+    """Its tensors, its from_dlpack and its table."""
+    pd = importlib.import_module("paddle")
+    yield check_producer(
+        lambda: pd.arange(6, dtype="float32").reshape([2, 3]),
+        lambda: pd.zeros([0, 3]),
+        lambda: pd.to_tensor(7),
+        lambda: pd.to_tensor([True, False]),
+        name="producer paddle.Tensor",
+    )
+    yield check_consumer(pd.from_dlpack, name="consumer paddle.from_dlpack")
+    yield check_table(pd.Tensor, pd.zeros([2, 3]), name="table of paddle.Tensor")
 
 
 def godlpack() -> Reports:
@@ -87,8 +134,10 @@ def godlpack() -> Reports:
         lambda: gd.zeros(4, "float4_e2m1fn"),
         name="producer godlpack.Tensor",
     )
-    yield check_consumer(gd.from_dlpack, name="consumer godlpack.from_dlpack", dangerous=True)
-    yield check_table(gd.Tensor, name="table of godlpack.Tensor", dangerous=True)
+    yield check_consumer(gd.from_dlpack, name="consumer godlpack.from_dlpack")
+    yield check_table(gd.Tensor, name="table of godlpack.Tensor")
 
 
-FRAMEWORKS: dict[str, Callable[[], Reports]] = {f.__name__: f for f in (numpy, torch, jax, tvm_ffi, godlpack)}
+FRAMEWORKS: dict[str, Callable[[], Reports]] = {
+    f.__name__: f for f in (numpy, torch, jax, tvm_ffi, pyarrow, cuda_core, paddle, godlpack)
+}

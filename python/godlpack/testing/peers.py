@@ -15,6 +15,7 @@ from ctypes import POINTER, c_int64, c_void_p
 from typing import Any
 
 from .records import (
+    OLD_TABLE_NAME,
     TABLE_NAME,
     CurrentStream,
     Device,
@@ -60,6 +61,7 @@ class Managed:
         version: tuple[int, int] = (1, 3),
         legacy: bool = False,
         deleter: bool = True,
+        context: bool = True,
     ) -> None:
         self.memory = (ctypes.c_float * 1024)(*range(-64, 960))
         self.data = (ctypes.addressof(self.memory) + 255) // 256 * 256
@@ -74,6 +76,8 @@ class Managed:
         record.byte_offset = byte_offset
         record.shape = _numbers(shape)
         record.strides = _numbers(compact(tuple(shape or ())) if strides is OWN else strides)
+        if context:
+            self.managed.manager_ctx = self.data
         if deleter:
             self.managed.deleter = _COUNT
         self._before = self._count()
@@ -92,9 +96,10 @@ class Managed:
         """How often the deleter was called."""
         return self._count() - self._before
 
-    def capsule(self) -> Any:
-        """A live capsule. It has no destructor: see Producer.settle."""
-        return capsule_of(self.address, "dltensor" if isinstance(self.managed, Legacy) else "dltensor_versioned")
+    def capsule(self, name: str = "") -> Any:
+        """A live capsule, or one of another name. It has no destructor: see Producer.settle."""
+        live = "dltensor" if isinstance(self.managed, Legacy) else "dltensor_versioned"
+        return capsule_of(self.address, name or live)
 
 
 def _numbers(values: Sequence[int] | None) -> Any:
@@ -166,15 +171,43 @@ class Nothing:
     """No producer at all."""
 
 
-FAILS = ctypes.cast(ctypes.pythonapi.PyList_Append, c_void_p).value
-"""A slot that fails as slots do: -1 and a SystemError."""
+def _address(function: Any) -> int | None:
+    return ctypes.cast(function, c_void_p).value
+
+
+# These fail as slots do: -1 and an exception, which a function in Python cannot leave behind.
+FAILS = _address(ctypes.pythonapi.PyList_Append)
+"""A slot that fails with a SystemError."""
+
+FAILS_WITH_TYPE_ERROR = _address(ctypes.pythonapi.PyObject_GetBuffer)
+"""A slot that fails with a TypeError, of objects without a buffer."""
+
+RAISES_ONLY = _address(ctypes.pythonapi.PyErr_BadArgument)
+"""A slot that leaves an exception behind, and says 0."""
+
+
+def gives_nothing(x: Any, out: Any) -> int:
+    """A slot that says 0 and gives NULL."""
+    out[0] = None
+    return 0
+
+
+def says_nothing(x: Any, out: Any) -> int:
+    """A slot that says -1 without an exception."""
+    return -1
 
 
 def published(
-    forged: Managed, version: tuple[int, int] = (1, 3), from_py: int | None = OWN, second: Managed | None = None
+    forged: Managed,
+    version: tuple[int, int] = (1, 3),
+    from_py: Callable[..., int] | int | None = OWN,
+    second: Managed | None = None,
+    *,
+    as_int: bool = False,
+    base: type[Producer] = Producer,
 ) -> Producer:
-    """An object whose type publishes a table that exports a forged tensor, or has another managed_from_py: a function's
-    address, or None. By its __dlpack__ it exports the second tensor."""
+    """An object whose type publishes a table that exports a forged tensor, or has another managed_from_py: a function,
+    its address, or None. By its __dlpack__ it exports the second tensor. as_int: as DLPack 1.2 had it."""
 
     def export(x: Any, out: Any) -> int:
         x.taken += 1
@@ -182,15 +215,17 @@ def published(
         return 0
 
     table = Table(Version(*version))
-    table.managed_from_py = _slot(ManagedFromPy, export) if from_py is OWN else from_py
+    from_py = export if from_py is OWN else from_py
+    table.managed_from_py = _slot(ManagedFromPy, from_py) if callable(from_py) else from_py
     table.managed_to_py = table.allocator = FAILS
     table.current_stream = _slot(CurrentStream, lambda kind, number, out: 0)
     _kept.append(table)
-    value = capsule_of(ctypes.addressof(table), "dlpack_exchange_api")
-    made: Producer = type("Published", (Producer,), {TABLE_NAME: value})(second or Managed())
+    address = ctypes.addressof(table)
+    attribute = {OLD_TABLE_NAME: address} if as_int else {TABLE_NAME: capsule_of(address, "dlpack_exchange_api")}
+    made: Producer = type("Published", (base,), attribute)(second or Managed())
     return made
 
 
 def _slot(kind: Any, function: Callable[..., int]) -> int | None:
     _kept.append(kind(function))
-    return ctypes.cast(_kept[-1], c_void_p).value
+    return _address(_kept[-1])

@@ -2,56 +2,109 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import gc
 import sys
 import threading
-import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from ctypes import c_void_p
+from dataclasses import dataclass
 from typing import Any
 
-from .records import IS_COPIED, READ_ONLY, Deleter, Legacy, Versioned, managed_in, name_of, take, values_of
+from . import claims, isolation
+from .records import (
+    IS_COPIED,
+    PADDED,
+    READ_ONLY,
+    Deleter,
+    Legacy,
+    Record,
+    Versioned,
+    address_of_name,
+    delete_without_gil,
+    managed_in,
+    name_of,
+    take,
+    values_of,
+)
 from .records import delete as delete_managed
 from .report import Broken, Checks, NotApplicable, Report, demand, told
 
 VERSION = (1, 3)
-PATIENCE = 60.0  # seconds until a thread that does not come back counts as dead
-checks = Checks()
+PATIENCE = 20.0  # seconds until a thread that does not come back counts as dead
+CPU, CUDA, ROCM = 1, 2, 10
+HOST = (CPU, 3, 11, 13)  # with pinned and managed memory, whose number is 0, too
+checks, refusals = Checks(), Checks()
 rule = checks.rule
 
 
-def check_producer(*samples: Any, name: str = "", dangerous: bool = False) -> Report:
-    """Checks objects with __dlpack__, or functions that make one. Rules that speak of empty, 0-dimensional or read-only
-    tensors need such a sample.
+@dataclass(frozen=True)
+class Sample:
+    """How an object is made that is checked, and what is known of it."""
 
-        report = check_producer(lambda: np.arange(6.0), lambda: np.zeros(0))
+    make: Callable[[], Any]
+    read_only: bool = False
+
+    def __call__(self) -> Any:
+        return self.make()
+
+
+def check_producer(
+    *samples: Any,
+    read_only: Iterable[Any] = (),
+    refused: Iterable[Any] = (),
+    name: str = "",
+    isolated: bool | None = None,
+) -> Report:
+    """Checks objects with __dlpack__, or functions that make one. Rules that speak of empty or 0-dimensional tensors, or
+    of small floats, need such a sample.
+
+        report = check_producer(lambda: np.arange(6.0), lambda: np.zeros(0), refused=[np.array(["text"])])
         report.raise_if_failed(known=["R15 no_data"])
 
-    dangerous: also calls a deleter on a thread that Python does not know.
+    read_only: further samples, of memory that must not be written.
+    refused: samples that DLPack cannot describe, so that __dlpack__ must refuse them.
+    isolated: checks in a forked child, where a crash is a finding. None: if the subject is on the CPU and works there.
     """
-    makers = [(sample if makes(sample) else _giver(sample),) for sample in samples]
-    return checks.run(name or f"producer {type(makers[0][0]()).__name__}", makers, dangerous)
+    found = [Sample(_maker(x)) for x in samples] + [Sample(_maker(x), read_only=True) for x in read_only]
+    if not found:
+        raise TypeError("want samples to check, got none")
+    x = found[0]()
+    if not hasattr(x, "__dlpack__"):
+        raise TypeError(f"want an object with __dlpack__, or a function that makes one, got {type(x).__name__}")
+    if isolated is None and not _on_the_host(x):
+        isolated = False  # the drivers of other devices do not work in a forked child
+    name = name or f"producer {type(x).__name__}"
+    report = checks.run(
+        name, [(sample,) for sample in found], isolated, rehearsal=lambda make: usual(make()).__exit__()
+    )
+    unwanted = refusals.run(name, [(_maker(x),) for x in refused] or [(None,)], isolated)
+    ordered = sorted(report.findings + unwanted.findings, key=lambda finding: int(finding.rule[1:]))
+    return Report(name, tuple(ordered))
 
 
-def makes(sample: Any) -> bool:
-    """Whether a sample is a function that makes an object, or a type, rather than an object."""
-    return isinstance(sample, type) or (callable(sample) and not hasattr(sample, "__dlpack__"))
+def _maker(sample: Any) -> Callable[[], Any]:
+    makes = isinstance(sample, type) or (callable(sample) and not hasattr(sample, "__dlpack__"))
+    return sample if makes else lambda: sample
 
 
-def _giver(x: Any) -> Callable[[], Any]:
-    return lambda: x
-
-
-Make = Callable[[], Any]
+def _on_the_host(x: Any) -> bool:
+    try:
+        return x.__dlpack_device__()[0] in HOST
+    except Exception:
+        return True
 
 
 class Export:
     """A managed tensor out of an object's __dlpack__; deleted at the end of a with statement."""
 
     def __init__(self, x: Any, **keywords: Any) -> None:
-        self.managed = take(x.__dlpack__(**keywords))
+        capsule = asked(x, **keywords)
+        self.managed = take(capsule)
         self.record = self.managed.tensor
+        # Used capsules never go: of destructors that delete what was taken, one check tells.
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(capsule))
 
     @property
     def flags(self) -> int:
@@ -64,50 +117,104 @@ class Export:
         delete_managed(self.managed)
 
 
+def asked(x: Any, *arguments: Any, **keywords: Any) -> Any:
+    """What __dlpack__ returns. Of a producer that does not know max_version one check tells: none that gives it can."""
+    try:
+        return x.__dlpack__(*arguments, **keywords)
+    except TypeError as error:
+        if "max_version" in keywords and is_old(x):
+            raise NotApplicable("__dlpack__ does not know max_version: see R5 versioned") from error
+        raise
+
+
+def is_old(x: Any) -> bool:
+    """Whether a producer is of before 2023: its __dlpack__ takes stream only."""
+    try:
+        x.__dlpack__(max_version=VERSION)
+    except TypeError:
+        return True
+    except Exception:
+        return False
+    return False
+
+
 def usual(x: Any) -> Export:
     """What x exports to a consumer of today; legacy, if it knows nothing else."""
     try:
         return Export(x, max_version=VERSION)
-    except TypeError:
+    except (TypeError, NotApplicable):
         return Export(x)
 
 
 def refusal(x: Any, *arguments: Any, **keywords: Any) -> Exception | None:
     """The exception of a call of __dlpack__; None if there was none."""
     try:
-        capsule = x.__dlpack__(*arguments, **keywords)
+        capsule = asked(x, *arguments, **keywords)
+    except NotApplicable:
+        raise
     except Exception as error:
         return error
     delete_managed(take(capsule))
     return None
 
 
-def wants_type_error(error: Exception | None) -> None:
-    demand(isinstance(error, TypeError), told(error) if error else "a capsule")
+def wants(kind: type[Exception], error: Exception | None, what: object = "") -> None:
+    """Demands that a call raised, and what."""
+    for_what = f" for {what}" if what else ""
+    demand(isinstance(error, kind), f"{told(error) if error else 'a capsule'}{for_what}")
+
+
+def described(record: Record) -> tuple[Any, ...]:
+    """What a record says, but where its elements are."""
+    return record.dims(), record.steps() if record.size() else (), record.dtype_triple(), record.device_pair()
+
+
+def churn() -> None:
+    """Writes over what was freed."""
+    gc.collect()
+    c = ctypes.CDLL(None)
+    c.malloc.restype, c.malloc.argtypes, c.free.argtypes = c_void_p, [ctypes.c_size_t], [c_void_p]
+    blocks = [(c.malloc(size), size) for size in range(16, 512, 16) for _ in range(4)]
+    for block, size in blocks:
+        ctypes.memset(block, 0xEE, size)
+    own = [bytearray(b"\xee") * size for size in range(1, 512, 8) for _ in range(4)]
+    for block, _ in blocks:
+        c.free(block)
+    del own
 
 
 # ---- the call ----
 
-
-@rule("R1", "__dlpack__ takes keywords only: a positional argument is a TypeError")
-def keyword_only(make: Make) -> None:
-    wants_type_error(refusal(make(), None))
+KEYWORDS = "declare it as __dlpack__(self, *, stream=None, max_version=None, dl_device=None, copy=None)"
 
 
-@rule("R2", "an unknown keyword is a TypeError")
-def unknown_keyword(make: Make) -> None:
-    wants_type_error(refusal(make(), nonsense=1))
+@rule("R1", "__dlpack__ takes keywords only: a positional argument is a TypeError", KEYWORDS)
+def keyword_only(make: Sample) -> None:
+    wants(TypeError, refusal(make(), None))
 
 
-@rule("R3", "what can be said in __dlpack__'s words is never a TypeError")
-def no_type_error(make: Make) -> None:
-    for keywords in ({"dl_device": (99, 0)}, {"copy": False}, {"copy": True}, {"stream": None}):
+@rule("R2", "an unknown keyword is a TypeError", f"{KEYWORDS}, without **keywords")
+def unknown_keyword(make: Sample) -> None:
+    wants(TypeError, refusal(make(), nonsense=1))
+
+
+@rule(
+    "R3",
+    "what can be said in __dlpack__'s words is never a TypeError",
+    "raise BufferError for what cannot be served: consumers take a TypeError for a producer of before 2023, and ask again without max_version",
+)
+def no_type_error(make: Sample) -> None:
+    for keywords in ({"dl_device": (99, 0)}, {"copy": False}, {"copy": True}, {"stream": None}, {"stream": 1}):
         error = refusal(make(), max_version=VERSION, **keywords)
         demand(not isinstance(error, TypeError), f"{told(error)} for {keywords}" if error else "")
 
 
-@rule("R4", "without max_version the capsule is a legacy one, or refused with BufferError")
-def legacy(make: Make) -> None:
+@rule(
+    "R4",
+    "without max_version the capsule is a legacy one, or refused with BufferError",
+    "make a DLManagedTensor, named dltensor, if max_version is None or its major is 0",
+)
+def legacy(make: Sample) -> None:
     for keywords in ({}, {"max_version": None}, {"max_version": (0, 8)}):
         try:
             with Export(make(), **keywords) as export:
@@ -116,34 +223,99 @@ def legacy(make: Make) -> None:
             continue
 
 
-@rule("R5", "with max_version=(1, 0) the capsule is a versioned one, of major version 1")
-def versioned(make: Make) -> None:
-    with Export(make(), max_version=(1, 0)) as export:
-        demand(isinstance(export.managed, Versioned), "a legacy one")
-        assert isinstance(export.managed, Versioned)
-        demand(export.managed.version.major == 1, f"version {export.managed.version.major}")
+@rule(
+    "R4",
+    "a legacy capsule describes the same tensor as a versioned one",
+    "put a DLManagedTensor into capsules named dltensor, and a DLManagedTensorVersioned into those named dltensor_versioned",
+)
+def legacy_content(make: Sample) -> None:
+    x = make()
+    old = legacy_export(x)
+    there = sound(old.record)
+    with old, usual(x) as new:
+        demand(there == sound(new.record), f"{there}, and {sound(new.record)} in the versioned one")
 
 
-@rule("R6", "a higher max_version than the producer's own is answered with its own")
-def version_to_come(make: Make) -> None:
-    with Export(make(), max_version=(2, 0)) as export:
-        major = export.managed.version.major if isinstance(export.managed, Versioned) else 0
-        demand(major <= 2, f"version {major}")
+def legacy_export(x: Any) -> Export:
+    try:
+        return Export(x)
+    except Exception as error:  # of which the check of R4 tells
+        raise NotApplicable("no legacy capsule") from error
 
 
-@rule("R7", "a max_version that is no pair of ints is a TypeError")
-def malformed_version(make: Make) -> None:
-    for version in (1, "1.0", (1, 0, 0)):
-        wants_type_error(refusal(make(), max_version=version))
+def sound(record: Record) -> tuple[Any, ...]:
+    """What a record says, unless that is nonsense, which is Broken."""
+    demand(0 <= record.ndim <= 64, f"{record.ndim} dimensions")
+    demand(record.dtype.lanes and record.dtype.bits, f"dtype {record.dtype_triple()}")
+    demand(not record.ndim or record.shape, "NULL for the shape")
+    return described(record)
 
 
-@rule("R8", 'capsules are named "dltensor" or "dltensor_versioned"')
-def names(make: Make) -> None:
-    for keywords in ({}, {"max_version": VERSION}):
+@rule(
+    "R5",
+    "with max_version=(1, 0) the capsule is a versioned one, of major version 1",
+    "answer max_version=(1, ...) with a DLManagedTensorVersioned, stamped with the version of dlpack.h that you compile with",
+)
+def versioned(make: Sample) -> None:
+    demand(not is_old(make()), "a TypeError: __dlpack__ does not know max_version")
+    for version in ((1, 0), VERSION):
+        with Export(make(), max_version=version) as export:
+            demand(isinstance(export.managed, Versioned), f"a legacy one for {version}")
+            assert isinstance(export.managed, Versioned)
+            demand(export.managed.version.major == 1, f"version {export.managed.version.major} for {version}")
+
+
+@rule("R5", "no flags are set but those of DLPack 1: bits 0, 1 and 2", "set flags to 0 before you set those that hold")
+def flags(make: Sample) -> None:
+    for keywords in ({}, {"copy": True}):
         try:
-            capsule = make().__dlpack__(**keywords)
-        except (BufferError, TypeError):
+            export = Export(make(), max_version=VERSION, **keywords)
+        except Exception:
+            continue  # of which other checks tell
+        with export:
+            demand(export.flags < 8, f"flags {export.flags:#x}")
+
+
+@rule(
+    "R6",
+    "a higher max_version than the producer's own is answered with its own",
+    "compare max_version's major with >= 1, not with == 1, and never stamp the version that was asked for",
+)
+def version_to_come(make: Sample) -> None:
+    for asked in ((2, 0), (99, 99)):
+        with Export(make(), max_version=asked) as export:
+            demand(isinstance(export.managed, Versioned), f"a legacy one for {asked}")
+            assert isinstance(export.managed, Versioned)
+            stamp = export.managed.version
+            demand(stamp.major == 1, f"version {stamp.major}.{stamp.minor} for {asked}")
+
+
+@rule(
+    "R7",
+    "a max_version that is no pair of ints is a TypeError",
+    "check that max_version is None or a tuple of two ints",
+)
+def malformed_version(make: Sample) -> None:
+    for version in (1, "1.0", (1, 0, 0)):
+        wants(TypeError, refusal(make(), max_version=version), f"max_version={version!r}")
+
+
+@rule(
+    "R8",
+    'capsules are named "dltensor" or "dltensor_versioned"',
+    "pass the name to PyCapsule_New as a C string literal: it is kept by address",
+)
+def names(make: Sample) -> None:
+    for keywords in ({}, {"max_version": VERSION}):
+        x = make()
+        try:
+            capsule = x.__dlpack__(**keywords)
+        except Exception:  # of which other checks tell
             continue
+        address = address_of_name(capsule)
+        del x
+        churn()
+        demand(address, "no name")
         demand(name_of(capsule) in ("dltensor", "dltensor_versioned"), repr(name_of(capsule)))
 
 
@@ -170,70 +342,202 @@ class Watched:
         self.managed.deleter = ctypes.cast(self._counter, c_void_p).value
 
 
-@rule("R9", "a capsule that nobody took calls the deleter when it goes, once")
-def unconsumed(make: Make) -> None:
+# Raises an exception that was left behind, as ctypes does after each function of Python's.
+leaves_no_exception = ctypes.pythonapi.Py_IsInitialized
+
+
+DESTRUCTOR = "give PyCapsule_New a destructor that calls the deleter if PyCapsule_IsValid(capsule, the live name), else does nothing"
+
+
+@rule("R9", "a capsule that nobody took calls the deleter when it goes, once", DESTRUCTOR)
+def unconsumed(make: Sample) -> None:
     watched = Watched(make())
     del watched.capsule
+    leaves_no_exception()
     gc.collect()
     demand(watched.calls == 1, f"{watched.calls} calls")
 
 
-@rule("R9", "a capsule that was taken does not call the deleter")
-def consumed(make: Make) -> None:
-    watched = Watched(make())
+@rule("R9", "a capsule that was taken leaves the managed tensor alone when it goes", DESTRUCTOR)
+def consumed(make: Sample) -> None:
+    x = make()
+    watched = Watched(x)
+    before = described(watched.managed.tensor)
     take(watched.capsule)
     del watched.capsule
-    gc.collect()
+    leaves_no_exception()
+    churn()
     calls = watched.calls
-    if not calls:
-        delete_managed(watched.managed)
-    demand(calls == 0, f"{calls} calls")
+    demand(calls == 0, f"{calls} calls of the deleter")
+    after = sound(watched.managed.tensor)
+    delete_managed(watched.managed)
+    demand(after == before, f"{after} where there was {before}")
 
 
 class _Lost(Exception):  # noqa: N818
     pass
 
 
-@rule("R9", "a capsule that goes while an exception is on its way leaves the exception alone")
-def exception_in_flight(make: Make) -> None:
+@rule(
+    "R9",
+    "a capsule that goes while an exception is on its way leaves the exception alone",
+    "call PyErr_Fetch first and PyErr_Restore last in the destructor",
+)
+def exception_in_flight(make: Sample) -> None:
+    legacy_export(make()).__exit__()
+
     def drops() -> Any:
         yield make().__dlpack__()
         raise _Lost
 
-    try:
+    with contextlib.suppress(_Lost):
         tuple(drops())  # the half-made tuple goes with the exception set
-    except _Lost:
-        return
-    except BufferError as error:
-        raise NotApplicable("no legacy capsule") from error
 
 
-@rule("R10", "each call gives a managed tensor of its own")
-def fresh(make: Make) -> None:
+@rule(
+    "R10",
+    "each call gives a managed tensor of its own",
+    "allocate one for each call, with shape and strides of its own: each is deleted once, in any order",
+)
+def fresh(make: Sample) -> None:
     x = make()
-    with usual(x) as one, usual(x) as two:
-        demand(ctypes.addressof(one.managed) != ctypes.addressof(two.managed), "the same twice")
+    with usual(x) as one:
+        before = described(one.record)
+        with usual(x) as two:
+            demand(ctypes.addressof(one.managed) != ctypes.addressof(two.managed), "the same twice")
+        churn()
+        after = sound(one.record)
+        demand(after == before, f"{after} where there was {before}, when another export was deleted")
 
 
-@rule("R11", "the deleter gives back all references to the object")
-def references(make: Make) -> None:
-    x = make()
+REFERENCES = "hold one reference to the object for each managed tensor, and give it back in the deleter"
+
+
+@rule("R11", "the deleter gives back all references to the object", REFERENCES)
+def references(make: Sample) -> None:
+    def exports(x: Any) -> None:
+        usual(x).__exit__()
+
+    keeps_count(make(), exports)
+
+
+@rule("R11", "a capsule that nobody took gives back all references to the object", REFERENCES)
+def references_of_capsules(make: Sample) -> None:
+    def drops(x: Any) -> None:
+        with contextlib.suppress(Exception):
+            x.__dlpack__()
+
+    keeps_count(make(), drops)
+
+
+@rule(
+    "R11",
+    "a refused call keeps no reference to the object",
+    "check the arguments first, or give back what you hold where you raise",
+)
+def references_of_refusals(make: Sample) -> None:
+    def asks(x: Any) -> None:
+        refusal(x, max_version=VERSION, dl_device=(99, 0))
+
+    keeps_count(make(), asks)
+
+
+def keeps_count(x: Any, use: Callable[[Any], None]) -> None:
+    use(x)  # the first time, caches are filled
     before = sys.getrefcount(x)
     for _ in range(3):
-        usual(x).__exit__()
-    demand(sys.getrefcount(x) == before, f"{sys.getrefcount(x) - before} more")
+        use(x)
+    demand(sys.getrefcount(x) == before, f"{sys.getrefcount(x) - before:+} references after 3 calls")
 
 
-@rule("R12", "the deleter may be called on another thread, without the GIL")
-def other_thread(make: Make) -> None:
-    thread = threading.Thread(target=usual(make()).__exit__, daemon=True)
+@rule(
+    "R11",
+    "the deleter frees the managed tensor and all that belongs to it",
+    "free the managed tensor itself at the end of its deleter, its shape and strides with it",
+    once=True,
+)
+def memory(make: Sample) -> None:
+    x = make()
+
+    def exports() -> None:
+        try:
+            capsule = x.__dlpack__(max_version=VERSION)
+        except TypeError:
+            capsule = x.__dlpack__()
+        delete_managed(take(capsule))
+
+    keeps_memory(exports)
+
+
+ROUND = 200
+
+
+def keeps_memory(use: Callable[[], None]) -> None:
+    """Demands that a use gives back what it allocates."""
+    grown = []
+    for _ in range(4):
+        bytes_before, blocks_before = in_use()
+        for _ in range(ROUND):
+            use()
+        bytes_after, blocks_after = in_use()
+        grown.append((bytes_after - bytes_before, blocks_after - blocks_before))
+    size, blocks = (min(kind) for kind in zip(*grown[1:], strict=True))  # the first time, caches are filled
+    demand(size < ROUND * 16, f"{size // ROUND} bytes more of malloc's for each export")
+    demand(blocks < ROUND, f"{blocks // ROUND} blocks more of Python's for each export")
+
+
+class _Usage(ctypes.Structure):
+    """mallinfo2."""
+
+    _fields_ = tuple((name, ctypes.c_size_t) for name in ["arena", "ordblks", "smblks", "hblks", "hblkhd", "usmblks", "fsmblks", "uordblks", "fordblks", "keepcost"])  # fmt: skip
+
+
+def in_use() -> tuple[int, int]:
+    """The bytes of malloc's (0, where it does not say) and the blocks of Python's that are in use."""
+    gc.collect()
+    c = ctypes.CDLL(None)
+    if not hasattr(c, "mallinfo2"):
+        return 0, sys.getallocatedblocks()
+    c.mallinfo2.restype = _Usage
+    usage = c.mallinfo2()
+    return usage.uordblks + usage.hblkhd, sys.getallocatedblocks()
+
+
+ANY_THREAD = "take the GIL in the deleter with PyGILState_Ensure before you touch Python, or touch nothing of Python's"
+
+
+@rule("R12", "the deleter may be called without the GIL", ANY_THREAD)
+def without_gil(make: Sample) -> None:
+    delete_without_gil(usual(make()).managed)
+
+
+@rule("R12", "the deleter may be called on another thread, without the GIL", ANY_THREAD, once=True)
+def other_thread(make: Sample) -> None:
+    managed = usual(make()).managed
+    on_a_thread(lambda: delete_without_gil(managed))
+
+
+def on_a_thread(work: Callable[[], Any]) -> Any:
+    """What work returns, or raises, on a thread of its own."""
+    results: list[Any] = []
+
+    def run() -> None:
+        try:
+            results.append(work())
+        except Exception as error:
+            results.append(error)
+
+    thread = threading.Thread(target=run, daemon=True)
     thread.start()
     thread.join(PATIENCE)
-    demand(not thread.is_alive(), "a deadlock")
+    demand(results, f"a deadlock: no end within {PATIENCE:g} s")
+    if isinstance(results[0], Exception):
+        raise results[0]
+    return results[0]
 
 
-@rule("R12", "the deleter may be called on a thread that Python has never seen", dangerous=True)
-def foreign_thread(make: Make) -> None:
+@rule("R12", "the deleter may be called on a thread that Python has never seen", ANY_THREAD, dangerous=True, once=True)
+def foreign_thread(make: Sample) -> None:
     if sys.platform == "win32":
         raise NotApplicable("there are no pthreads")
     export, thread = usual(make()), ctypes.c_ulong()
@@ -243,66 +547,214 @@ def foreign_thread(make: Make) -> None:
     c.pthread_join(thread, None)
 
 
-@rule("R13", "the deleter is not NULL, which ends some consumers' process")
-def deleter(make: Make) -> None:
+@rule(
+    "R12",
+    "the deleter may be called after Python's end",
+    "return at once from the deleter if Py_IsInitialized() is 0: what it would free goes with the process",
+    dangerous=True,
+    once=True,
+)
+def after_the_end(make: Sample) -> None:
+    usual(make()).__exit__()
+
+    def deletes() -> None:
+        managed = usual(make()).managed
+        at_exit(c_void_p(managed.deleter), ctypes.addressof(managed))
+
+    def ends() -> None:
+        at_exit(None, 0)
+
+    how = end_of(deletes)
+    if how != ENDED:
+        demand(end_of(ends) != ENDED, how)
+        raise NotApplicable(f"Python cannot be ended in a forked child: {how}")
+
+
+def end_of(work: Callable[[], None]) -> str:
+    (death,) = isolation.results([work])
+    return death.how if isinstance(death, isolation.Death) else "no end"
+
+
+FINISHED = 77
+ENDED = f"the end of the process by exit status {FINISHED}"
+
+
+def at_exit(function: c_void_p | None, argument: int) -> None:
+    """Ends Python, then calls a function, if there is one, then ends the process."""
+    import atexit
+
+    c = ctypes.CDLL(None)
+    if not hasattr(c, "__cxa_atexit"):
+        raise NotApplicable("needs __cxa_atexit")
+    atexit._clear()
+    finish = ctypes.cast(c._exit, c_void_p)
+    register = getattr(c, "__cxa_atexit")
+    register(finish, c_void_p(FINISHED), None)  # what is registered last is called first
+    if function is not None:
+        register(function, c_void_p(argument), None)
+    ctypes.pythonapi.Py_Exit(0)
+
+
+@rule(
+    "R13", "the deleter is not NULL, which ends some consumers' process", "set a deleter, if only one that does nothing"
+)
+def deleter(make: Sample) -> None:
     with usual(make()) as export:
         demand(export.managed.deleter, "NULL")
 
 
-@rule("R32", "the memory stays while it is exported, though the object goes")
-def outlives(make: Make) -> None:
+@rule(
+    "R32",
+    "the memory stays while it is exported, though the object goes",
+    "hold a reference to what owns the memory, shape and strides until the deleter is called",
+)
+def outlives(make: Sample) -> None:
     x = make()
     shared = make() is x
     with usual(x) as export:
         before = values_of(export.record) if export.record.data else None
         if shared or not before:
             raise NotApplicable("needs a function that makes an object with elements that can be read here")
-        gone = weakref.ref(x) if hasattr(type(x), "__weakref__") else None
+        layout = described(export.record)
         del x
-        gc.collect()
-        demand(gone is None or values_of(export.record) == before, "other values")
+        churn()
+        demand(sound(export.record) == layout, f"{described(export.record)} where there was {layout}")
+        after = values_of(export.record)
+        demand(same(after, before), f"{(after or [])[:4]} where there was {before[:4]}")
+
+
+def same(one: Any, other: Any) -> bool:
+    """Whether values are equal, NaNs too."""
+    return bool(one == other) or repr(one) == repr(other)
+
+
+@rule(
+    "R32",
+    "the memory stays where it is while it is exported, though the object is resized",
+    "count exports, and refuse with BufferError to resize while there are any",
+)
+def resized(make: Sample) -> None:
+    x = make()
+    if not callable(getattr(x, "resize", None)):
+        raise NotApplicable("needs an object with resize()")
+    with usual(x) as export:
+        before = values_of(export.record) if export.record.data else None
+        with contextlib.suppress(Exception):
+            x.resize(1_000_000)
+        churn()
+        demand(not before or same(values_of(export.record), before), "other values")
 
 
 # ---- what is exported ----
 
 
-@rule("R14", "strides are there, also for tensors in row-major order")
-def strides(make: Make) -> None:
+@rule("R14", "strides are there, also for tensors in row-major order", "fill in strides wherever ndim is not 0")
+def strides(make: Sample) -> None:
     with usual(make()) as export:
         if export.record.ndim == 0:
             raise NotApplicable("no dimensions")
         demand(export.record.strides, "NULL")
 
 
-@rule("R15", "data is NULL where there are no elements")
-def no_data(make: Make) -> None:
+@rule("R15", "data is NULL where there are no elements", "set data to NULL if an extent is 0")
+def no_data(make: Sample) -> None:
     with usual(make()) as export:
         if export.record.size():
             raise NotApplicable("needs an empty sample")
         demand(not export.record.data, hex(export.record.data or 0))
 
 
-@rule("R17", "0 to 64 dimensions, no negative extents, and the object's own shape")
-def shape(make: Make) -> None:
+@rule(
+    "R17",
+    "0 to 64 dimensions, no negative extents, and the object's own shape",
+    "export ndim and shape as the object shows them",
+)
+def shape(make: Sample) -> None:
     x = make()
     with usual(x) as export:
         demand(0 <= export.record.ndim <= 64, f"{export.record.ndim} dimensions")
         dims = export.record.dims()
         demand(all(extent >= 0 for extent in dims), dims)
         own = tuple(getattr(x, "shape", dims))
-        lanes_in_shape = len(own) == len(dims) + 1
+        lanes_in_shape = export.record.dtype.lanes > 1 and len(own) == len(dims) + 1
         demand(own == dims or lanes_in_shape, f"{dims}, where the object says {own}")
 
 
-@rule("R20", "the dtype is one of DLPack's: codes 0 to 17, lanes, bool of 8 bits")
-def dtype(make: Make) -> None:
+@rule(
+    "R17",
+    "strides count elements, and are the object's own",
+    "divide strides in bytes by the item size; refuse what leaves a rest",
+)
+def own_strides(make: Sample) -> None:
+    x = make()
+    with usual(x) as export:
+        own = claims.strides(x)
+        if own is None or export.record.size() == 0:
+            raise NotApplicable("the object does not say its strides")
+        there = export.record.steps()
+        meant = [extent > 1 for extent in export.record.dims()]
+        differ = any(a != b for a, b, matters in zip(there, own, meant, strict=False) if matters)
+        demand(not differ, f"{there}, where the object says {own}")
+
+
+@rule(
+    "R17",
+    "the data is where the object has it",
+    "export the address of the first element, as data or as data + byte_offset",
+)
+def own_address(make: Sample) -> None:
+    x = make()
+    with usual(x) as export:
+        own = claims.address(x)
+        if own is None or export.record.size() == 0 or export.flags & IS_COPIED:
+            raise NotApplicable("the object does not say its address")
+        demand(export.record.address() == own, f"{export.record.address():#x}, where the object says {own:#x}")
+
+
+@refusals.rule(
+    "R19",
+    "what DLPack cannot describe is refused with BufferError",
+    "raise BufferError, which says what it is (such as another byte order), for dtypes, strides and devices that DLPack lacks",
+)
+def refused(make: Callable[[], Any] | None) -> None:
+    if make is None:
+        raise NotApplicable("needs refused=[samples that cannot be described]")
+    for keywords in ({}, {"max_version": VERSION}):
+        wants(BufferError, refusal(make(), **keywords))
+
+
+@rule(
+    "R20",
+    "the dtype is one of DLPack's: codes 0 to 18, lanes, bool of 8 bits",
+    "set code, bits and lanes from the list in dlpack.h; lanes is 1 but for vectors",
+)
+def dtype(make: Sample) -> None:
     with usual(make()) as export:
         code, bits, lanes = export.record.dtype_triple()
-        demand(code <= 17 and bits >= 1 and lanes >= 1 and (code != 6 or bits == 8), (code, bits, lanes))
+        demand(code <= 18 and bits >= 1 and lanes >= 1 and (code != 6 or bits == 8), (code, bits, lanes))
 
 
-@rule("R21", "float8, float6 and float4 have 8, 6 and 4 bits")
-def small_floats(make: Make) -> None:
+@rule(
+    "R20",
+    "the dtype is what the object's own is named",
+    "export bool as (6, 8, 1), complex64 as (5, 64, 1), bfloat16 as (4, 16, 1)",
+)
+def own_dtype(make: Sample) -> None:
+    x = make()
+    own = claims.dtype(x)
+    if own is None:
+        raise NotApplicable("the object's dtype has no name that is known here")
+    with usual(x) as export:
+        there = export.record.dtype_triple()
+        demand(there == own, f"{there} for {own}")
+
+
+@rule(
+    "R21",
+    "float8, float6 and float4 have 8, 6 and 4 bits",
+    "set bits to what the type's name says, also if each takes a byte",
+)
+def small_floats(make: Sample) -> None:
     with usual(make()) as export:
         code, bits, _ = export.record.dtype_triple()
         if not 7 <= code <= 17:
@@ -310,17 +762,43 @@ def small_floats(make: Make) -> None:
         demand(bits == {15: 6, 16: 6, 17: 4}.get(code, 8), f"{bits} bits for code {code}")
 
 
-@rule("R23", "read-only memory is not exported in a legacy capsule, which cannot say so")
-def read_only(make: Make) -> None:
+@rule(
+    "R21",
+    "elements of whole bytes are not marked as padded",
+    "set flag 4 (IS_SUBBYTE_TYPE_PADDED) only for types below 8 bits whose elements take a byte each",
+)
+def padded(make: Sample) -> None:
+    with usual(make()) as export:
+        demand(not export.flags & PADDED or export.record.dtype.bits < 8, f"flags {export.flags}")
+
+
+@rule(
+    "R23",
+    "read-only memory is marked so, and not exported in a legacy capsule, which cannot say it",
+    "set flag 1 (READ_ONLY) in DLManagedTensorVersioned.flags; raise BufferError where max_version is None",
+)
+def read_only(make: Sample) -> None:
     x = make()
+    error, said = refusal(x), make.read_only or claims.read_only(x)
     with usual(x) as export:
-        if not export.flags & READ_ONLY:
-            raise NotApplicable("needs a read-only sample")
-    error = refusal(x)
-    demand(isinstance(error, BufferError), told(error) if error else "a capsule")
+        marked = bool(export.flags & READ_ONLY)
+    if not marked and not said:
+        demand(not _speaks_of_reading(error), f"flags {export_flags(x)}, though a legacy capsule is refused: {error}")
+        raise NotApplicable("needs a read-only sample")
+    demand(marked, "no READ_ONLY flag, though the memory is read-only")
+    wants(BufferError, error, "a legacy capsule")
 
 
-def copied(x: Any, copy: bool | None) -> Export:
+def _speaks_of_reading(error: Exception | None) -> bool:
+    return isinstance(error, BufferError) and any(word in str(error).lower() for word in ("read", "writ", "immutable"))
+
+
+def export_flags(x: Any) -> int:
+    with usual(x) as export:
+        return export.flags
+
+
+def copied(x: Any, copy: bool) -> Export:
     export = Export(x, max_version=VERSION, copy=copy)
     if not isinstance(export.managed, Versioned):
         delete_managed(export.managed)
@@ -328,8 +806,8 @@ def copied(x: Any, copy: bool | None) -> Export:
     return export
 
 
-@rule("R24", "a copy is marked as one")
-def copy_is_marked(make: Make) -> None:
+@rule("R24", "a copy is marked as one", "set flag 2 (IS_COPIED) whenever __dlpack__ copied")
+def copy_is_marked(make: Sample) -> None:
     try:
         export = copied(make(), True)
     except BufferError as error:
@@ -338,43 +816,144 @@ def copy_is_marked(make: Make) -> None:
         demand(export.flags & IS_COPIED, f"flags {export.flags}")
 
 
-@rule("R25", "copy=True copies")
-def copy(make: Make) -> None:
+@rule("R24", "what is no copy is not marked as one", "set flag 2 (IS_COPIED) only where __dlpack__ copied")
+def no_copy_is_marked(make: Sample) -> None:
+    try:
+        export = copied(make(), False)
+    except BufferError as error:
+        raise NotApplicable("cannot do without a copy") from error
+    with export:
+        demand(not export.flags & IS_COPIED, f"flags {export.flags}")
+
+
+@rule("R25", "copy=True copies", "copy the elements for copy=True: the consumer may write to them, and relies on it")
+def copy(make: Sample) -> None:
     x = make()
     with usual(x) as own, Export(x, max_version=VERSION, copy=True) as other:
         if not own.record.size():
             raise NotApplicable("no elements")
         demand(own.record.address() != other.record.address(), "the same memory")
+        there = values_of(other.record)
+        wanted = _flat(x.tolist()) if hasattr(x, "tolist") else values_of(own.record)
+        demand(there is None or same(there, wanted), f"{(there or [])[:4]} for {(wanted or [])[:4]}")
 
 
-@rule("R25", "copy=False does not copy")
-def no_copy(make: Make) -> None:
+@rule("R25", "copy=False does not copy", "export the object's own memory, or raise BufferError")
+def no_copy(make: Sample) -> None:
     x = make()
-    with usual(x) as own, Export(x, max_version=VERSION, copy=False) as other:
-        demand(own.record.address() == other.record.address(), "other memory")
+    with usual(x) as own:
+        try:
+            other = Export(x, max_version=VERSION, copy=False)
+        except BufferError as error:
+            raise NotApplicable("cannot do without a copy") from error
+        with other:
+            demand(own.record.address() == other.record.address(), "other memory")
 
 
-@rule("R26", "dl_device may be the object's own device")
-def own_device(make: Make) -> None:
+@rule(
+    "R26", "dl_device may be the object's own device", "serve dl_device=None and dl_device=x.__dlpack_device__() alike"
+)
+def own_device(make: Sample) -> None:
     x = make()
     with usual(x) as own, Export(x, max_version=VERSION, dl_device=x.__dlpack_device__()) as other:
         demand(own.record.device_pair() == other.record.device_pair(), other.record.device_pair())
 
 
-@rule("R26", "a device that cannot be served is a BufferError")
-def unknown_device(make: Make) -> None:
-    error = refusal(make(), max_version=VERSION, dl_device=(99, 0))
-    demand(isinstance(error, BufferError), told(error) if error else "a capsule")
+DEVICES = "compare dl_device with the object's device; copy to it, or raise BufferError"
 
 
-@rule("R27", "stream=None is taken")
-def no_stream(make: Make) -> None:
+@rule("R26", "a device that cannot be served is a BufferError", DEVICES)
+def unknown_device(make: Sample) -> None:
+    wants(BufferError, refusal(make(), max_version=VERSION, dl_device=(99, 0)))
+
+
+@rule("R26", "what is exported for dl_device is there, or refused", DEVICES)
+def other_device(make: Sample) -> None:
+    x = make()
+    asked = (CUDA, 0) if x.__dlpack_device__()[0] == CPU else (CPU, 0)
+    try:
+        export = Export(x, max_version=VERSION, dl_device=asked)
+    except Exception:
+        return
+    with export:
+        demand(export.record.device_pair() == asked, f"device {export.record.device_pair()} for {asked}")
+
+
+@rule("R27", "stream=None is taken", "give the argument stream the default None, and serve that")
+def no_stream(make: Sample) -> None:
     error = refusal(make(), max_version=VERSION, stream=None)
     demand(error is None, told(error) if error else "")
 
 
-@rule("R30", "__dlpack_device__ answers with two ints, those in the record")
-def device(make: Make) -> None:
+def refuses_streams(x: Any, streams: tuple[Any, ...], **keywords: Any) -> None:
+    for stream in streams:
+        error = refusal(x, max_version=VERSION, stream=stream, **keywords)
+        demand(error is not None, f"a capsule for stream={stream!r}")
+
+
+def on(kind: int, x: Any) -> Any:
+    if x.__dlpack_device__()[0] != kind:
+        raise NotApplicable(f"needs a sample on a device of type {kind}")
+    return x
+
+
+CPU_STREAMS = "raise BufferError or ValueError for any stream but None (-1 may pass): a consumer that gives one has mistaken the device"
+
+
+@rule("R27", "the CPU has no streams: one that is given is refused", CPU_STREAMS)
+def stream_of_the_cpu(make: Sample) -> None:
+    refuses_streams(on(CPU, make()), (1, 2, "1"))
+
+
+@rule(
+    "R28",
+    "on CUDA, None, -1 and 1 are streams",
+    "take None and 1 as the legacy default stream, -1 as the wish not to synchronize",
+)
+def streams_of_cuda(make: Sample) -> None:
+    x = on(CUDA, make())
+    for stream in (None, -1, 1):
+        error = refusal(x, max_version=VERSION, stream=stream)
+        demand(error is None, f"{told(error)} for stream={stream}" if error else "")
+
+
+@rule("R28", "on CUDA, 0 is no stream, for it says too little", "raise BufferError or ValueError for stream=0")
+def no_stream_of_cuda(make: Sample) -> None:
+    refuses_streams(on(CUDA, make()), (0, -2, "1"))
+
+
+@rule(
+    "R28",
+    "on ROCm, None, -1 and 0 are streams",
+    "take None and 0 as the default stream, -1 as the wish not to synchronize",
+)
+def streams_of_rocm(make: Sample) -> None:
+    x = on(ROCM, make())
+    for stream in (None, -1, 0):
+        error = refusal(x, max_version=VERSION, stream=stream)
+        demand(error is None, f"{told(error)} for stream={stream}" if error else "")
+
+
+@rule("R28", "on ROCm, 1 and 2 are no streams", "raise BufferError or ValueError for stream=1 and stream=2")
+def no_stream_of_rocm(make: Sample) -> None:
+    refuses_streams(on(ROCM, make()), (1, 2, -2))
+
+
+@rule(
+    "R29",
+    "with dl_device=(1, 0), a stream is refused: the CPU has none",
+    "check stream by dl_device, if that is given, else by the own device",
+)
+def stream_of_dl_device(make: Sample) -> None:
+    refuses_streams(make(), (1, 2), dl_device=(CPU, 0))
+
+
+@rule(
+    "R30",
+    "__dlpack_device__ answers with two ints, those in the record",
+    "return (device_type, device_id), as it is in the record",
+)
+def device(make: Sample) -> None:
     x = make()
     said = x.__dlpack_device__()
     demand(isinstance(said, tuple) and len(said) == 2 and all(isinstance(i, int) for i in said), repr(said))
@@ -383,16 +962,31 @@ def device(make: Make) -> None:
         demand(there == tuple(said), f"{tuple(said)}, and {there} in the record")
 
 
-@rule("R41", "data is not NULL where there are elements")
-def data(make: Make) -> None:
+@rule("R30", "the memory of the host has number 0", "set device_id to 0 for the CPU, and for pinned and managed memory")
+def device_number(make: Sample) -> None:
+    with usual(make()) as export:
+        kind, number = export.record.device_pair()
+        demand(kind not in HOST or number == 0, (kind, number))
+
+
+@rule(
+    "R41",
+    "data is not NULL where there are elements",
+    "raise BufferError where the elements have no memory, such as in fake or deferred tensors",
+)
+def data(make: Sample) -> None:
     with usual(make()) as export:
         if not export.record.size():
             raise NotApplicable("no elements")
         demand(export.record.data, "NULL")
 
 
-@rule("R65", "the memory holds the values that the object shows")
-def values(make: Make) -> None:
+@rule(
+    "R65",
+    "the memory holds the values that the object shows",
+    "make values true in memory first (lazy conjugates, negatives, masks), or raise BufferError; and check strides and byte_offset",
+)
+def values(make: Sample) -> None:
     x = make()
     if not hasattr(x, "tolist"):
         raise NotApplicable("needs an object with tolist()")
@@ -401,7 +995,7 @@ def values(make: Make) -> None:
         if there is None:
             raise NotApplicable("nothing that can be read here")
         shown = _flat(x.tolist())
-        if there != shown:
+        if not same(there, shown):
             raise Broken(f"{there[:4]} for {shown[:4]}")
 
 

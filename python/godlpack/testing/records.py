@@ -18,7 +18,7 @@ from ctypes import (
 )
 from typing import Any
 
-READ_ONLY, IS_COPIED = 1, 2
+READ_ONLY, IS_COPIED, PADDED = 1, 2, 4
 """Flags of a versioned managed tensor."""
 
 TABLE_NAME, OLD_TABLE_NAME = "__dlpack_c_exchange_api__", "__c_dlpack_exchange_api__"
@@ -127,6 +127,7 @@ RecordFromPy = ctypes.PYFUNCTYPE(c_int, ctypes.py_object, POINTER(Record))
 CurrentStream = ctypes.PYFUNCTYPE(c_int, c_int32, c_int32, POINTER(c_void_p))
 
 Deleter = ctypes.CFUNCTYPE(None, c_void_p)
+_DeleterWithGil = ctypes.PYFUNCTYPE(None, c_void_p)
 
 
 def compact(shape: tuple[int, ...]) -> tuple[int, ...]:
@@ -143,7 +144,13 @@ def compact(shape: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def delete(managed: Legacy | Versioned) -> None:
-    """Calls the deleter, if there is one, without the GIL."""
+    """Calls the deleter, if there is one, with the GIL, which asks least of it."""
+    if managed.deleter:
+        _DeleterWithGil(managed.deleter)(ctypes.addressof(managed))
+
+
+def delete_without_gil(managed: Legacy | Versioned) -> None:
+    """Calls the deleter, if there is one, as torch and jax do."""
     if managed.deleter:
         Deleter(managed.deleter)(ctypes.addressof(managed))
 
@@ -152,7 +159,14 @@ def delete(managed: Legacy | Versioned) -> None:
 
 _NAMES = {  # capsules keep pointers to these
     name: name.encode()
-    for name in ("dltensor", "used_dltensor", "dltensor_versioned", "used_dltensor_versioned", "dlpack_exchange_api")
+    for name in (
+        "dltensor",
+        "used_dltensor",
+        "dltensor_versioned",
+        "used_dltensor_versioned",
+        "dlpack_exchange_api",
+        "other",
+    )
 }
 
 
@@ -163,6 +177,7 @@ def _function(name: str, result: Any, *arguments: Any) -> Any:
 _new = _function("PyCapsule_New", ctypes.py_object, c_void_p, c_char_p, c_void_p)
 _is_valid = _function("PyCapsule_IsValid", c_int, ctypes.py_object, c_char_p)
 _get_name = _function("PyCapsule_GetName", c_char_p, ctypes.py_object)
+_get_name_address = _function("PyCapsule_GetName", c_void_p, ctypes.py_object)
 _get_pointer = _function("PyCapsule_GetPointer", c_void_p, ctypes.py_object, c_char_p)
 _set_name = _function("PyCapsule_SetName", c_int, ctypes.py_object, c_char_p)
 
@@ -195,6 +210,11 @@ def take(capsule: Any) -> Legacy | Versioned:
     return managed
 
 
+def address_of_name(capsule: Any) -> int:
+    """Where a capsule's name is."""
+    return int(_get_name_address(capsule) or 0)
+
+
 def table_at(value: Any) -> Table:
     """The exchange table that a published attribute leads to: a capsule, or an int as in DLPack 1.2."""
     if isinstance(value, int):
@@ -202,6 +222,23 @@ def table_at(value: Any) -> Table:
     if not _is_valid(value, _NAMES["dlpack_exchange_api"]):
         raise ValueError(f"want a capsule named 'dlpack_exchange_api', got {name_of(value)!r}")
     return Table.from_address(_get_pointer(value, _NAMES["dlpack_exchange_api"]))
+
+
+def called(function: int | None, argument: Any) -> tuple[int, Exception | None]:
+    """Calls a slot that takes something and a place for its output: 0 if its status is 0, else -1, and the exception that
+    it set.
+
+    ctypes has one or the other. So lsearch makes the call: to it the slot is a comparison with the only element of an
+    array, which grows if they are not equal.
+    """
+    out, count = (c_uint64 * 16)(), ctypes.c_size_t(1)
+    search = ctypes.PYFUNCTYPE(c_void_p, type(argument), c_void_p, c_void_p, ctypes.c_size_t, c_void_p)
+    error = None
+    try:
+        search(("lsearch", ctypes.CDLL(None)))(argument, ctypes.addressof(out), ctypes.addressof(count), 8, function)
+    except Exception as caught:
+        error = caught
+    return 1 - count.value, error
 
 
 # ---- elements ----

@@ -1,11 +1,12 @@
 """What a check found, and how checks are written.
 
 A check is a function that returns if its rule holds, raises Broken if not, and NotApplicable if it cannot tell. Any
-other exception means that the rule was broken, too: a check asks for nothing that a rule allows to fail.
+other exception means that the rule was broken, too: a check asks for nothing that a rule allows to fail. A check has
+three texts: the rule by number, what is wanted, and what to do where it is broken.
 
     checks = Checks()
 
-    @checks.rule("R13", "the deleter is not NULL")
+    @checks.rule("R13", "the deleter is not NULL", "set a function that does nothing")
     def deleter(managed):
         if not managed.deleter:
             raise Broken("NULL")
@@ -13,10 +14,16 @@ other exception means that the rule was broken, too: a check asks for nothing th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
-from dataclasses import dataclass
+import contextlib
+import gc
+from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any
+
+from . import isolation
+
+REHEARSAL = 10.0  # seconds for what any subject can do, if it can be in a forked child
 
 
 class Outcome(Enum):
@@ -41,13 +48,14 @@ class ConformanceError(AssertionError):
 
 @dataclass(frozen=True)
 class Finding:
-    """The outcome of one check: of which rule, what was wanted, what came."""
+    """The outcome of one check: of which rule, what was wanted, what came, and what to do where it failed."""
 
     rule: str
     check: str
     outcome: Outcome
     wanted: str
     got: str = ""
+    remedy: str = ""
 
     @property
     def name(self) -> str:
@@ -56,7 +64,8 @@ class Finding:
 
     def __str__(self) -> str:
         got = f"; got {self.got}" if self.got else ""
-        return f"{self.name:<28} {self.outcome.value:<7} {self.wanted}{got}"
+        line = f"{self.name:<28} {self.outcome.value:<7} {self.wanted}{got}"
+        return f"{line}\n{'':<28} to do:  {self.remedy}" if self.outcome is Outcome.FAILED and self.remedy else line
 
 
 @dataclass(frozen=True)
@@ -98,9 +107,14 @@ class Report:
         if lines:
             raise ConformanceError("\n".join([f"{self.subject}:", *lines]))
 
-    def __str__(self) -> str:
+    @property
+    def headline(self) -> str:
+        """The subject, and how many checks passed and failed."""
         counts = f"{len(self.passed)} passed, {len(self.failed)} failed, {len(self.not_applicable)} not applicable"
-        return "\n".join([f"{self.subject}: {counts}", *map(str, self.findings)])
+        return f"{self.subject}: {counts}"
+
+    def __str__(self) -> str:
+        return "\n".join([self.headline, *map(str, self.findings)])
 
 
 @dataclass(frozen=True)
@@ -109,47 +123,107 @@ class Check:
 
     rule: str
     wanted: str
+    remedy: str
     function: Callable[..., None]
     dangerous: bool = False
+    once: bool = False
+
+    @property
+    def name(self) -> str:
+        """The rule and the check, such as "R13 deleter"."""
+        return f"{self.rule} {self.function.__name__}"
 
     def run(self, *arguments: Any) -> Finding:
         """What the function finds."""
-        outcome, got = Outcome.PASSED, ""
         try:
             self.function(*arguments)
         except NotApplicable as reason:
-            outcome, got = Outcome.NOT_APPLICABLE, str(reason)
+            return self.found(Outcome.NOT_APPLICABLE, str(reason))
         except Broken as reason:
-            outcome, got = Outcome.FAILED, str(reason)
+            return self.found(Outcome.FAILED, str(reason))
         except Exception as error:
-            outcome, got = Outcome.FAILED, told(error)
-        return Finding(self.rule, self.function.__name__, outcome, self.wanted, got)
+            return self.found(Outcome.FAILED, told(error))
+        return self.found(Outcome.PASSED)
+
+    def found(self, outcome: Outcome, got: str = "") -> Finding:
+        """A finding of this check."""
+        return Finding(self.rule, self.function.__name__, outcome, self.wanted, got, self.remedy)
+
+    def run_here(self, *arguments: Any) -> Finding:
+        """What the function finds, unless it is known to end the process of some."""
+        if self.dangerous:
+            return self.found(Outcome.NOT_APPLICABLE, "may end the process: tried in a forked child only")
+        return self.run(*arguments)
 
 
 class Checks(list[Check]):
     """Checks of one kind, as they were written down."""
 
     def rule(
-        self, rule: str, wanted: str, dangerous: bool = False
+        self, rule: str, wanted: str, remedy: str, *, dangerous: bool = False, once: bool = False
     ) -> Callable[[Callable[..., None]], Callable[..., None]]:
-        """Adds the decorated function. A dangerous check is known to end the process of some."""
+        """Adds the decorated function. A dangerous check is known to end the process of some. One that takes long, and is
+        the same for all samples, is made once, of the first."""
 
         def add(function: Callable[..., None]) -> Callable[..., None]:
-            self.append(Check(rule, wanted, function, dangerous))
+            self.append(Check(rule, wanted, remedy, function, dangerous, once))
             return function
 
         return add
 
-    def run(self, subject: str, samples: Iterable[tuple[Any, ...]], dangerous: bool = False) -> Report:
-        """Runs each check on each sample. A rule holds if it is broken by no sample, and tried on one."""
+    def run(
+        self,
+        subject: str,
+        samples: Iterable[tuple[Any, ...]],
+        isolated: bool | None = None,
+        rehearsal: Callable[..., object] = lambda *_: None,
+    ) -> Report:
+        """Runs each check on each sample. A rule holds if it is broken by no sample, and tried on one.
+
+        isolated: in a forked child. None: there if forks are to be had, and the rehearsal comes back from one.
+        """
         samples = list(samples)
-        checks = sorted((c for c in self if dangerous or not c.dangerous), key=lambda c: int(c.rule[1:]))
-        return Report(subject, tuple(_worst([check.run(*sample) for sample in samples]) for check in checks))
+        checks = sorted(self, key=lambda check: int(check.rule[1:]))
+        found: dict[str, list[Finding]] = {check.name: [] for check in checks}
+        for number, sample in enumerate(samples):
+            due = [check for check in checks if number == 0 or not check.once]
+            for finding in _found(due, sample, isolated, rehearsal):
+                found[finding.name].append(finding)
+        return Report(subject, tuple(map(_worst, found.values())))
+
+
+def _found(
+    checks: list[Check], sample: tuple[Any, ...], isolated: bool | None, rehearsal: Callable[..., object]
+) -> Iterator[Finding]:
+    if isolated is None:
+        isolated = isolation.AVAILABLE and _can_be_forked(sample, rehearsal)
+    if not isolated:
+        gc.freeze()  # for checks collect garbage, and that of others takes long
+        yield from (check.run_here(*sample) for check in checks)
+        gc.unfreeze()
+        return
+    results = isolation.results([lambda check=check: check.run(*sample) for check in checks])  # type: ignore[misc]
+    for check, result in zip(checks, results, strict=True):
+        yield check.found(Outcome.FAILED, result.how) if isinstance(result, isolation.Death) else result
+
+
+def _can_be_forked(sample: tuple[Any, ...], rehearsal: Callable[..., object]) -> bool:
+    """Whether the subject does not wait, in a forked child, for threads that are not there."""
+
+    def rehearse() -> None:
+        with contextlib.suppress(Exception):  # of which the checks will tell
+            rehearsal(*sample)
+
+    (result,) = isolation.results([rehearse], REHEARSAL)
+    return not (isinstance(result, isolation.Death) and result.hung)
 
 
 def _worst(findings: list[Finding]) -> Finding:
     order = (Outcome.FAILED, Outcome.PASSED, Outcome.NOT_APPLICABLE)
-    return min(findings, key=lambda f: order.index(f.outcome))
+    number, worst = min(enumerate(findings, 1), key=lambda pair: order.index(pair[1].outcome))
+    if worst.outcome is Outcome.FAILED and len(findings) > 1:
+        return replace(worst, got=f"{worst.got} (sample {number} of {len(findings)})")
+    return worst
 
 
 def told(error: BaseException) -> str:
@@ -159,7 +233,8 @@ def told(error: BaseException) -> str:
     'ValueError: no'
     """
     lines = str(error).splitlines()
-    return f"{type(error).__name__}: {lines[0] if lines else ''}".removesuffix(": ")
+    text = f"{type(error).__name__}: {lines[0] if lines else ''}".removesuffix(": ")
+    return f"{text}, from {told(error.__cause__)}" if error.__cause__ else text
 
 
 def demand(holds: object, got: object) -> None:
