@@ -14,6 +14,7 @@ from forge import (
     RAISES_SYSTEM_ERROR,
     RAISES_TYPE_ERROR,
     READ_ONLY,
+    Allocator,
     CurrentStream,
     Forged,
     ManagedFromPy,
@@ -21,6 +22,7 @@ from forge import (
     Producer,
     Record,
     RecordFromPy,
+    SetError,
     Taken,
     Versioned,
     allocate,
@@ -278,6 +280,21 @@ def test_allocation_that_fails(shape, rest, kind):
     assert (rc, managed) == (-1, None)
     assert [(context, k) for context, k, _ in said] == [(0xC0, kind)]
     assert "godlpack" in said[0][2]
+
+
+def test_allocation_that_fails_without_a_word():
+    """A caller that does not want to know why gives no SetError."""
+    prototype, out = Forged((-1,)).managed.dl_tensor, ctypes.c_void_p(0xDEAD)
+    assert (
+        Allocator(OURS.allocator)(ctypes.byref(prototype), ctypes.byref(out), None, ctypes.cast(None, SetError)) == -1
+    )
+    assert out.value is None
+
+
+def test_allocation_of_a_dtype_too_large_to_count():
+    """Bits that fit into 64, but not when they are rounded up to bytes."""
+    rc, managed, said = allocate(OURS, (2**63 - 1,), (1, 1, 1))
+    assert (rc, managed, said[0][1]) == (-1, None, "MemoryError")
 
 
 # ---- current_work_stream ----
