@@ -633,6 +633,36 @@ def test_producer_itself_is_not_held():
     assert t.size == 3
 
 
+@pytest.mark.parametrize(
+    "record",
+    [
+        {"shape": (2, 2), "strides": (1 << 56, 1 << 56)},
+        {"shape": (2, 2), "strides": (-(1 << 56), -(1 << 56))},
+        {"shape": (2,), "strides": (-(1 << 48),)},
+        {"shape": (1,) * 63, "strides": (1 << 62,) * 63},
+        {"data": 2**62 - 8},
+        {"dtype": (0, 136, 1)},
+    ],
+    ids=str,
+)
+def test_lane_leaves_odd_records_to_go(record):
+    """Far from plain: Go takes it or refuses it, and either way it is given back once."""
+    forged = Forged(**record)
+    capsule = forged.capsule()
+    try:
+        assert gd.from_dlpack(capsule).shape == record.get("shape", (3,))
+        assert forged.deleted == 1
+    except BufferError:
+        assert (forged.deleted, name_of(capsule)) == (0, "dltensor_versioned")
+
+
+def test_tensors_without_deleter():
+    owned = [Forged(legacy=True, deleter=False), Forged(deleter=False)]
+    for forged in owned:
+        gd.from_dlpack(forged.capsule())
+    assert [forged.deleted for forged in owned] == [0, 0]
+
+
 # ---- asarray ----
 
 

@@ -300,7 +300,7 @@ def test_allocation_of_a_dtype_too_large_to_count():
 # ---- current_work_stream ----
 
 
-@pytest.mark.parametrize("device", [(1, 0), (2, 0), (3, 0)])
+@pytest.mark.parametrize("device", [(1, 0), (2, 0), (3, 0), (13, 0), (2, 10**6), (2, -1)])
 def test_current_stream(device):
     """R58"""
     out = ctypes.c_void_p(0xDEAD)
@@ -496,6 +496,48 @@ def test_copy_by_table():
 def test_copy_false_by_table():
     x = publish(forged_table(), base=Mute)(Forged())
     assert gd.from_dlpack(x, copy=False, device="cpu").data_ptr == x.forged.data
+
+
+def test_table_that_gives_nothing_once_it_is_planned():
+    gives = True
+
+    def from_py(x, out):
+        if gives:
+            x.forged.exported += 1
+            out[0] = x.forged.address
+        return 0
+
+    cls = publish(forged_table(from_py=from_py))
+    assert gd.from_dlpack(cls(Forged())).tolist() == VALUES
+    gives = False
+    x = cls(Forged())
+    assert gd.from_dlpack(x).tolist() == VALUES
+    assert len(x.calls) == 1, "the method is asked then"
+
+
+def test_table_that_makes_nothing_once_it_is_planned():
+    makes = [True]
+
+    def to_py(address, out):
+        if makes[0]:
+            made = cls(address)
+            ctypes.pythonapi.Py_IncRef(ctypes.py_object(made))
+            out[0] = id(made)
+        return 0
+
+    cls, t = publish(forged_table(to_py=to_py), base=Taken), gd.zeros(3)
+    assert type(t.to(cls)) is cls
+    makes[0] = False
+    with pytest.raises((BufferError, RuntimeError, SystemError, TypeError), match="Published"):
+        t.to(cls)
+
+
+def test_to_takes_one_type():
+    for wrong in ({"copy": True}, {"like": 1}):
+        with pytest.raises(TypeError):
+            gd.zeros(3).to(bytes, **wrong)
+    with pytest.raises(TypeError):
+        gd.zeros(3).to()
 
 
 def test_attribute_of_an_instance_is_ignored():

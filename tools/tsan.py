@@ -2,7 +2,8 @@
 
 Go's compiler tells the sanitizer of each crossing between C and Go, so what one side leaves to the other is seen; races
 within Go are what `tox -e hosted` looks for. Python and the frameworks are not watched themselves, but what they lock is
-understood: the GIL is a mutex and a condition variable. Only reports with our C code in them count.
+understood: the GIL is a mutex and a condition variable. Only reports with our C code in them count, but for those of
+tools/tsan.supp.
 
 Tests run without forks: the sanitizer does not follow into a child of a process with threads.
 """
@@ -37,7 +38,8 @@ def main() -> int:
             *tests,
             **build,
             LD_PRELOAD=library("libtsan.so"),
-            TSAN_OPTIONS=f"exitcode=0:log_path={folder}/report:report_signal_unsafe=0:die_after_fork=0:history_size=7",
+            TSAN_OPTIONS=f"exitcode=0:log_path={folder}/report:report_signal_unsafe=0:die_after_fork=0:history_size=7"
+            f":suppressions={extension.ROOT / 'tools' / 'tsan.supp'}",
         )
         found = list(findings(folder))
     print(*found, sep="\n\n")
