@@ -259,7 +259,7 @@ static const GDLibrary library = {
     GODLPACK_LIBRARY_VERSION,
 #endif
 #ifdef SHORT_TABLE
-    sizeof library - 1,
+    8,
 #else
     sizeof library,
 #endif
