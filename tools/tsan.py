@@ -22,10 +22,12 @@ OURS = re.compile(f"{re.escape(str(extension.ROOT))}/(internal/cpython|library|t
 
 
 def findings(folder: Path) -> Iterator[str]:
-    """The reports of all processes in which our code is."""
+    """The reports of all processes in which our code is, and what ended one."""
     for report in folder.glob("report.*"):
         for part in report.read_text().split("=================="):
-            if "WARNING: ThreadSanitizer" in part and OURS.search(part):
+            if re.search("(ERROR|FATAL): ThreadSanitizer", part) or (
+                "WARNING: ThreadSanitizer" in part and OURS.search(part)
+            ):
                 yield part.strip()
 
 
@@ -39,6 +41,8 @@ def main() -> int:
             **build,
             LD_PRELOAD=library("libtsan.so"),
             TSAN_OPTIONS=f"exitcode=0:log_path={folder}/report:report_signal_unsafe=0:die_after_fork=0:history_size=7"
+            ":handle_segv=0:handle_sigbus=0:handle_sigfpe=0"  # Go's to handle
+            ":allocator_may_return_null=1"  # tests want more than there is
             f":suppressions={extension.ROOT / 'tools' / 'tsan.supp'}",
         )
         found = list(findings(folder))
