@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import extension
-from asan import library
+from asan import FRAMEWORKS, library
 
 TESTS = ["threads", "lifetime", "table", "dlpack_method", "from_dlpack", "functions", "go_functions"]
 FLAGS = "-fsanitize=thread"
@@ -33,11 +33,13 @@ def findings(folder: Path) -> Iterator[str]:
 
 def main() -> int:
     tests = sys.argv[1:] or [f"tests/test_{name}.py" for name in TESTS]
+    unwanted = [] if sys.argv[1:] else FRAMEWORKS
     build = {"CGO_CFLAGS": f"-O1 -g -fno-omit-frame-pointer {FLAGS}", "CGO_LDFLAGS": FLAGS}
     with extension.built(**build) as folder:
         status = extension.test(
             folder,
             *tests,
+            *(f"--deselect={name}" for name in unwanted),
             **build,
             LD_PRELOAD=library("libtsan.so"),
             TSAN_OPTIONS=f"exitcode=0:log_path={folder}/report:report_signal_unsafe=0:die_after_fork=0:history_size=7"
