@@ -195,7 +195,7 @@ __attribute__((visibility("default"))) int no_stream(int32_t type, int32_t id, v
   return PyErr_SetString(PyExc_TypeError, "no stream"), -1;
 }
 
-static int call(TVMValue *args, int *codes, int n, TVMValue *ret, int *ret_code, void *resource_handle) {
+__attribute__((unused)) static int call(TVMValue *args, int *codes, int n, TVMValue *ret, int *ret_code, void *resource_handle) {
   GDContext *c = resource_handle;
   const TVMByteArray *kind, *message;
   TVMValue scratch;
@@ -258,18 +258,31 @@ static const GDLibrary library = {
 #else
     GODLPACK_LIBRARY_VERSION,
 #endif
-#ifdef OLD_TABLE
+#if defined OLD_TABLE
     offsetof(GDLibrary, threads),
+#elif defined SHORT_TABLE
+    8,
 #else
     sizeof library,
 #endif
-    "functions", sizeof functions / sizeof *functions,
-#ifdef WRONG_TABLE
+    "functions",
+#ifdef WRONG_COUNT
+    -1,
+#else
+    sizeof functions / sizeof *functions,
+#endif
+#if defined WRONG_TABLE
     NULL,
+#elif defined NAMELESS
+    (GDFunction[sizeof functions / sizeof *functions]){{0}},
 #else
     functions,
 #endif
+#ifdef NO_CALL
+    NULL,
+#else
     call,
+#endif
 #ifdef OLD_TABLE
     .threads = (int (*)(int))1, /* behind the end */
 #endif

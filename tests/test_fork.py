@@ -437,7 +437,8 @@ def inside():
     fork(lambda: gd.full(3, 1).tolist())
 fork(inside)
 """
-    forking(script.replace("PLACE", str(place)), LD_PRELOAD=str(shim), TMPDIR=str(place))
+    preloaded = f"{shim} {os.environ.get('LD_PRELOAD', '')}"
+    forking(script.replace("PLACE", str(place)), LD_PRELOAD=preloaded, TMPDIR=str(place))
     assert not list(place.iterdir())
     script = """
 gd.zeros(3)
@@ -450,7 +451,7 @@ def inside():
     raise AssertionError("no error")
 fork(inside)
 """
-    forking(script, LD_PRELOAD=str(shim), TMPDIR="/nowhere")
+    forking(script, LD_PRELOAD=preloaded, TMPDIR="/nowhere")
 
 
 def test_library_was_replaced(forking, tmp_path):

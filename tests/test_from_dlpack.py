@@ -1,5 +1,6 @@
 """from_dlpack and asarray: the consumer's side, fed with what others may produce, right or wrong."""
 
+import contextlib
 import ctypes
 import gc
 import sys
@@ -725,6 +726,49 @@ def test_producer_itself_is_not_held():
     t = gd.from_dlpack(producer)
     assert sys.getrefcount(producer) == count
     assert t.size == 3
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        {"shape": (2, 2), "strides": (1 << 56, 1 << 56)},
+        {"shape": (2, 2), "strides": (-(1 << 56), -(1 << 56))},
+        {"shape": (2,), "strides": (-(1 << 48),)},
+        {"shape": (1,) * 63, "strides": (1 << 62,) * 63},
+        {"data": 2**62 - 8},
+        {"dtype": (0, 136, 1)},
+    ],
+    ids=str,
+)
+def test_lane_leaves_odd_records_to_go(record):
+    """Far from plain: Go takes it or refuses it, and either way it is given back once."""
+    assert gd.from_dlpack(Producer(Forged())).size == 3  # so that there is a plan
+    forged = Forged(**record)
+    with contextlib.suppress(BufferError):
+        assert gd.from_dlpack(Producer(forged)).shape == record.get("shape", (3,))
+    assert forged.deleted == 1
+
+
+@pytest.mark.parametrize("legacy", [False, True])
+@pytest.mark.parametrize("copy", [None, True])
+def test_tensor_without_deleter(legacy, copy):
+    """R13"""
+    t = gd.from_dlpack(Forged(legacy=legacy, deleter=False).capsule(), copy=copy)
+    assert t.tolist() == [0.0, 1.0, 2.0]
+
+
+def test_method_that_wants_other_keywords_later():
+    class Fickle(Producer):
+        old = False
+
+        def __dlpack__(self, **asked):
+            if self.old and asked.keys() - {"stream"}:
+                raise TypeError("unexpected keyword argument")
+            return super().__dlpack__(**asked)
+
+    assert gd.from_dlpack(Fickle(Forged())).size == 3
+    Fickle.old = True
+    assert gd.from_dlpack(Fickle(Forged(legacy=True))).tolist() == [0.0, 1.0, 2.0]
 
 
 # ---- asarray ----

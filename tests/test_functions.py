@@ -902,6 +902,9 @@ def test_table_from_before_there_were_threads(tmp_path):
     [
         ("-DWRONG_VERSION", "its table has version 2, this godlpack knows version 1"),
         ("-DWRONG_TABLE", "is not complete"),
+        ("-DSHORT_TABLE", "is not complete"),
+        ("-DWRONG_COUNT", "is not complete"),
+        ("-DNO_CALL", "is not complete"),
         ("-DNO_TABLE", "gave no table"),
     ],
 )
@@ -910,6 +913,12 @@ def test_tables_that_are_refused(tmp_path, option, text):
     for _ in range(2):
         with pytest.raises(ImportError, match=r"wrong.so cannot be used: .*" + text):
             gd.load_module(path)
+
+
+def test_function_without_a_name(tmp_path):
+    path = compile_library(tmp_path / "nameless.so", "-DNAMELESS")
+    with pytest.raises(RuntimeError, match="function 0 of the library has no name"):
+        gd.load_module(path)
 
 
 def test_rebuilt_library_is_another_one(described):

@@ -1,5 +1,6 @@
 """Functions written in Go, of the sample library: what an author's users see."""
 
+import ctypes
 import inspect
 import os
 import pickle
@@ -45,6 +46,36 @@ def test_declarations_become_functions(s):
     assert inspect.signature(s.join).parameters["by"].default == "-"
     assert s.saxpy.__doc__.startswith("saxpy adds a*x to y")
     assert pickle.loads(pickle.dumps(s.saxpy)) is s.saxpy
+
+
+class Table(ctypes.Structure):
+    """GDLibrary of godlpack.h."""
+
+    _fields_ = [("version", ctypes.c_uint32), ("size", ctypes.c_uint32), ("name", ctypes.c_char_p),
+                ("count", ctypes.c_int64), ("functions", ctypes.c_void_p), ("call", ctypes.c_void_p)]  # fmt: skip
+
+
+def test_hosts_that_break_the_rules(library):
+    """They get -1 for a context, results or arguments that are not there, or a context from before version 1."""
+    opened = ctypes.CDLL(str(library)).godlpack_library
+    opened.restype = ctypes.POINTER(Table)
+    kind = ctypes.CFUNCTYPE(ctypes.c_int, *[ctypes.c_void_p] * 2, ctypes.c_int, *[ctypes.c_void_p] * 3)
+    call = kind(opened().contents.call)
+    context, old = (ctypes.c_uint32 * 64)(256), (ctypes.c_uint32 * 64)(8)
+    value, code = ctypes.c_int64(), ctypes.c_int()
+    ret = ctypes.byref(value), ctypes.byref(code)
+    for arguments in (
+        (None, None, 0, *ret, None),
+        (None, None, 0, *ret, old),
+        (None, None, 0, None, ret[1], context),
+        (None, None, 0, ret[0], None, context),
+        (None, None, -1, *ret, context),
+        (None, ret[1], 1, *ret, context),
+        (ret[0], None, 1, *ret, context),
+    ):
+        assert call(*arguments) == -1
+    context[1] = 2**31 - 1  # no function has that number, and there is nobody to tell
+    assert call(None, None, 0, *ret, context) == -1
 
 
 @pytest.fixture

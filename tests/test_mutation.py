@@ -7,6 +7,7 @@ import array
 import ctypes
 import gc
 import threading
+from contextlib import suppress
 
 import pytest
 
@@ -18,7 +19,8 @@ torch = pytest.importorskip("torch")
 
 pytestmark = pytest.mark.skipif(not _tool.find_go(), reason="needs Go")
 
-SOURCE = """
+SOURCE = (
+    """
 package changing
 
 import (
@@ -96,7 +98,8 @@ func Long(x tensor.Of[float32], rounds int) bool {
 	}
 	return true
 }
-""".replace("kernel_sum(y)", "measure(y)") + """
+""".replace("kernel_sum(y)", "measure(y)")
+    + """
 func measure(y any) (float64, error) {
 	t, ok := y.(interface{ Dims() []int64 })
 	if !ok {
@@ -106,6 +109,7 @@ func measure(y any) (float64, error) {
 	return sum(x), err
 }
 """
+)
 SOURCE = SOURCE.replace('import (\n\t"godlpack/kernel"', 'import (\n\t"godlpack/dlpack"\n\t"godlpack/kernel"')
 
 N = 6000
@@ -175,12 +179,17 @@ KINDS = {
     "torch's view": (torch_view, TORCH),
     "bytearray": (lambda: gd.asarray(np.frombuffer(byte_array(), "f4")), {"nothing": lambda x: None}),
     "memoryview": (lambda: memoryview(byte_array()).cast("f"), {"release": lambda x: x.release()}),
-    "array.array": (float_array, {"resize": lambda x: x.extend([0.0] * N * 10), "clear": lambda x: x.__delitem__(slice(None))}),
+    "array.array": (
+        float_array,
+        {"resize": lambda x: x.extend([0.0] * N * 10), "clear": lambda x: x.__delitem__(slice(None))},
+    ),
     "ctypes": (ctypes_array, {"items": lambda x: None}),
     "Tensor": (lambda: gd.from_dlpack(VALUES.copy()), {"nothing": lambda x: None}),
 }
 CASES = [
-    pytest.param(make, change, id=f"{kind}-{name}") for kind, (make, changes) in KINDS.items() for name, change in changes.items()
+    pytest.param(make, change, id=f"{kind}-{name}")
+    for kind, (make, changes) in KINDS.items()
+    for name, change in changes.items()
 ]
 
 
@@ -194,10 +203,8 @@ class Change:
     def __call__(self):
         self.done += 1
         for x in self.objects:
-            try:
+            with suppress(ValueError, RuntimeError, BufferError, AttributeError, TypeError):
                 self.change(x)
-            except (ValueError, RuntimeError, BufferError, AttributeError, TypeError):
-                pass
         self.rubbish = [np.full(n, np.float32(5)) for n in (1, 2, 100, N, 4 * N) for _ in range(10)]
         gc.collect()
 

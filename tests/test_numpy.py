@@ -471,3 +471,13 @@ def test_mmap():
         with pytest.raises(BufferError):
             memory.close()
         del t
+
+
+def test_odd_stride_of_a_single_element(np):
+    """It says nothing: elements lie where any stride has them. Of more elements it cannot be said (R17)."""
+    a = np.arange(4, dtype="int32")
+    odd = np.lib.stride_tricks.as_strided(a, (1, 2), (3, 4))
+    for _ in range(2):
+        assert gd.from_dlpack(odd).tolist() == [[0, 1]]
+    with pytest.raises(BufferError):
+        gd.from_dlpack(np.lib.stride_tricks.as_strided(a, (2, 2), (3, 4)))

@@ -15,6 +15,7 @@ from forge import (
     RAISES_SYSTEM_ERROR,
     RAISES_TYPE_ERROR,
     READ_ONLY,
+    Allocator,
     CurrentStream,
     Forged,
     ManagedFromPy,
@@ -22,6 +23,7 @@ from forge import (
     Producer,
     Record,
     RecordFromPy,
+    SetError,
     Taken,
     Versioned,
     allocate,
@@ -309,10 +311,25 @@ def test_allocation_that_fails(shape, rest, kind):
     assert "godlpack" in said[0][2]
 
 
+def test_allocation_that_fails_without_a_word():
+    """A caller that does not want to know why gives no SetError."""
+    prototype, out = Forged((-1,)).managed.dl_tensor, ctypes.c_void_p(0xDEAD)
+    assert (
+        Allocator(OURS.allocator)(ctypes.byref(prototype), ctypes.byref(out), None, ctypes.cast(None, SetError)) == -1
+    )
+    assert out.value is None
+
+
+def test_allocation_of_a_dtype_too_large_to_count():
+    """Bits that fit into 64, but not when they are rounded up to bytes."""
+    rc, managed, said = allocate(OURS, (2**63 - 1,), (1, 1, 1))
+    assert (rc, managed, said[0][1]) == (-1, None, "MemoryError")
+
+
 # ---- current_work_stream ----
 
 
-@pytest.mark.parametrize("device", [(1, 0), (2, 0), (3, 0)])
+@pytest.mark.parametrize("device", [(1, 0), (2, 0), (3, 0), (13, 0), (2, 10**6), (2, -1)])
 def test_current_stream(device):
     """R58"""
     out = ctypes.c_void_p(0xDEAD)
@@ -511,6 +528,48 @@ def test_copy_false_by_table():
     assert gd.from_dlpack(x, copy=False, device="cpu").data_ptr == x.forged.data
 
 
+def test_table_that_gives_nothing_once_it_is_planned():
+    gives = True
+
+    def from_py(x, out):
+        if gives:
+            x.forged.exported += 1
+            out[0] = x.forged.address
+        return 0
+
+    cls = publish(forged_table(from_py=from_py))
+    assert gd.from_dlpack(cls(Forged())).tolist() == VALUES
+    gives = False
+    x = cls(Forged())
+    assert gd.from_dlpack(x).tolist() == VALUES
+    assert len(x.calls) == 1, "the method is asked then"
+
+
+def test_table_that_makes_nothing_once_it_is_planned():
+    makes = [True]
+
+    def to_py(address, out):
+        if makes[0]:
+            made = cls(address)
+            ctypes.pythonapi.Py_IncRef(ctypes.py_object(made))
+            out[0] = id(made)
+        return 0
+
+    cls, t = publish(forged_table(to_py=to_py), base=Taken), gd.zeros(3)
+    assert type(t.to(cls)) is cls
+    makes[0] = False
+    with pytest.raises((BufferError, RuntimeError, SystemError, TypeError), match="Published"):
+        t.to(cls)
+
+
+def test_to_takes_one_type():
+    for wrong in ({"copy": True}, {"like": 1}):
+        with pytest.raises(TypeError):
+            gd.zeros(3).to(bytes, **wrong)
+    with pytest.raises(TypeError):
+        gd.zeros(3).to()
+
+
 def test_attribute_of_an_instance_is_ignored():
     """R62: a proxy's would belong to another object."""
     x = Producer(Forged())
@@ -598,6 +657,23 @@ def makers_type():
 
     holder.append(publish(forged_table(to_py=to_py), base=Maker))
     return holder[0]
+
+
+@pytest.mark.parametrize("device", [(2, 0), (10, 0)])
+def test_device_tensors_are_handed_to_tables(device):
+    """CUDA's by the plan; others crash some tables, so Go looks first."""
+    cls, forged = makers_type(), Forged(device=device)
+    assert type(gd.zeros(3).to(cls)) is cls
+    far = gd.from_dlpack(forged.capsule())
+    try:
+        made = far.to(cls)
+        assert type(made) is cls
+        del made
+    except BufferError:
+        pass
+    del far
+    gc.collect()
+    assert forged.deleted == 1
 
 
 def test_to_by_table():

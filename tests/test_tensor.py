@@ -158,6 +158,8 @@ def test_missing_arguments_of_new_tensors():
 def test_too_much_memory():
     with pytest.raises(MemoryError, match=r"no memory for \d+ bytes \(float32, shape \[\d+\]\)"):
         gd.empty(1 << 60)
+    with pytest.raises(MemoryError, match="no memory for 9223372036854775807 bytes"):
+        gd.empty(2**63 - 1, "uint8")
     with pytest.raises((BufferError, ValueError, MemoryError), match="want less than 2\\^63 bytes"):
         gd.empty(1 << 62)
 

@@ -1,5 +1,6 @@
 """Many threads at once. The scoreboard of each test says whether anything was lost or given back twice."""
 
+import ctypes
 import sys
 
 import pytest
@@ -72,6 +73,54 @@ def test_deleters_on_other_threads():
 
     together(work)
     assert not exported
+
+
+def without_python(managed):
+    """Calls the deleters of managed tensors at once, each on a thread that Python does not know."""
+    libc = ctypes.CDLL(None)
+    libc.pthread_create.argtypes = [ctypes.c_void_p] * 4
+    libc.pthread_join.argtypes = [ctypes.c_ulong, ctypes.c_void_p]
+    threads = [ctypes.c_ulong() for _ in managed]
+    for thread, m in zip(threads, managed, strict=True):
+        if libc.pthread_create(ctypes.byref(thread), None, m.deleter, ctypes.addressof(m)):
+            raise OSError("pthread_create")
+    for thread in threads:
+        libc.pthread_join(thread, None)
+
+
+def owners():
+    """One tensor of each kind of memory: of our own, of a producer, new and old, of a buffer, mapped."""
+    yield gd.zeros(3)
+    yield gd.from_dlpack(Forged().capsule())
+    yield gd.from_dlpack(Forged(legacy=True).capsule())
+    yield gd.asarray(bytearray(12))
+    yield gd.zeros(600_000, "int64")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="wants pthread_t to be a long")
+def test_last_holders_on_threads_without_python():
+    """R12: exports of the same memory, deleted at once, while Python lets go of the tensor and takes new ones."""
+    for _ in range(20):
+        for t in owners():
+            views = [t, *(t[:2] for _ in range(3))]
+            forms = [{}, {"max_version": (1, 0)}]
+            exported = [take(view.__dlpack__(**form)) for view in views for form in forms]
+            del views, t
+            without_python(exported)
+
+
+def test_exports_come_and_go_at_once():
+    """The seat for an export in each storage is taken and left by all threads."""
+    shared = list(owners())
+
+    def work(number):
+        t = shared[number % len(shared)]
+        managed = take(t[number % 3 :].__dlpack__(max_version=(1, 0)))
+        again = take(t.__dlpack__(max_version=(1, 0)))
+        delete(managed)
+        delete(again)
+
+    together(work)
 
 
 def test_imports_dropped_on_other_threads():

@@ -33,6 +33,7 @@ class Origin(NamedTuple):
     file: int  # the library's, with its age: one that is rebuilt in place has other functions
     changed: int
 
+
 # Where each framework that a declaration may name keeps its type of arrays.
 FRAMEWORKS = {
     "godlpack": ("godlpack", "Tensor"),
@@ -253,6 +254,8 @@ def load_again(origin: Origin) -> ModuleType:
 
 def origin_text(origin: Origin) -> str:
     return "its source" if origin.how == "source" else origin.what
+
+
 def default_like(library: Path, declaration: dict[str, Any]) -> str | None:
     """The framework of results where no argument is a tensor; None is godlpack itself."""
     name: str | None = declaration.get("like")

@@ -1,0 +1,56 @@
+"""Runs tests of threads against a module whose C code ThreadSanitizer watches: `tox -e tsan`.
+
+Go's compiler tells the sanitizer of each crossing between C and Go, so what one side leaves to the other is seen; races
+within Go are what `tox -e hosted` looks for. Python and the frameworks are not watched themselves, but what they lock is
+understood: the GIL is a mutex and a condition variable. Only reports with our C code in them count, but for those of
+tools/tsan.supp.
+
+Tests run without forks: the sanitizer does not follow into a child of a process with threads.
+"""
+
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import extension
+from asan import FRAMEWORKS, library
+
+TESTS = ["threads", "lifetime", "table", "dlpack_method", "from_dlpack", "functions", "go_functions"]
+FLAGS = "-fsanitize=thread"
+OURS = re.compile(f"{re.escape(str(extension.ROOT))}/(internal/cpython|library|tvmffi)/")
+
+
+def findings(folder: Path) -> Iterator[str]:
+    """The reports of all processes in which our code is, and what ended one."""
+    for report in folder.glob("report.*"):
+        for part in report.read_text().split("=================="):
+            if re.search("(ERROR|FATAL): ThreadSanitizer", part) or (
+                "WARNING: ThreadSanitizer" in part and OURS.search(part)
+            ):
+                yield part.strip()
+
+
+def main() -> int:
+    tests = sys.argv[1:] or [f"tests/test_{name}.py" for name in TESTS]
+    unwanted = [] if sys.argv[1:] else FRAMEWORKS
+    build = {"CGO_CFLAGS": f"-O1 -g -fno-omit-frame-pointer {FLAGS}", "CGO_LDFLAGS": FLAGS}
+    with extension.built(**build) as folder:
+        status = extension.test(
+            folder,
+            *tests,
+            *(f"--deselect={name}" for name in unwanted),
+            **build,
+            LD_PRELOAD=library("libtsan.so"),
+            TSAN_OPTIONS=f"exitcode=0:log_path={folder}/report:report_signal_unsafe=0:die_after_fork=0:history_size=7"
+            ":handle_segv=0:handle_sigbus=0:handle_sigfpe=0"  # Go's to handle
+            ":allocator_may_return_null=1"  # tests want more than there is
+            f":suppressions={extension.ROOT / 'tools' / 'tsan.supp'}",
+        )
+        found = list(findings(folder))
+    print(*found, sep="\n\n")
+    return status or bool(found)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
