@@ -17,7 +17,7 @@
 
 enum {
   TICK = 50,      /* milliseconds between looks at a call that lasts */
-  REST = 1000,    /* between looks whether there is one */
+  REST = 250,     /* between looks whether there is one */
   TWICE = 50,     /* in which a second signal is the same key */
   PATIENCE = 1000 /* that a function gets to end once it knows */
 };
