@@ -25,6 +25,10 @@ TABLE_NAME, OLD_TABLE_NAME = "__dlpack_c_exchange_api__", "__c_dlpack_exchange_a
 """The attributes of a type that publish its exchange table, in DLPack 1.3 and 1.2."""
 
 
+MOST = 1 << 20
+"""More dimensions, or elements, than this are not read: what says so is nonsense."""
+
+
 class Version(Structure):
     """DLPackVersion."""
 
@@ -57,8 +61,12 @@ class Record(Structure):
     )
 
     def dims(self) -> tuple[int, ...]:
-        """The extents."""
-        return tuple(self.shape[: self.ndim]) if self.ndim else ()
+        """The extents; ValueError of a record that has none to read."""
+        if not self.ndim:
+            return ()
+        if not (abs(self.ndim) <= MOST and self.shape):
+            raise ValueError(f"{self.ndim} dimensions at {'an address' if self.shape else 'NULL'}")
+        return tuple(self.shape[: self.ndim])
 
     def steps(self) -> tuple[int, ...]:
         """The strides, in elements; those of row-major order where the record has none."""
@@ -261,10 +269,11 @@ _SCALARS: dict[tuple[int, int], Any] = {
 
 
 def values_of(record: Record) -> list[Any] | None:
-    """The elements in row-major order, flat; None where they are not on the CPU, or of a type that ctypes lacks."""
+    """The elements in row-major order, flat; None where they are not on the CPU, of a type that ctypes lacks,
+    or too many."""
     code, bits, lanes = record.dtype_triple()
     scalar = _SCALARS.get((code, bits))
-    if scalar is None or lanes != 1 or record.device.type != 1:
+    if scalar is None or lanes != 1 or record.device.type != 1 or record.size() > MOST:
         return None
     offsets = [0]
     for extent, step in zip(record.dims(), record.steps(), strict=True):
