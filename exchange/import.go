@@ -93,7 +93,7 @@ func takeByTable(x, typ cpython.Object) (capsule.Imported, error) {
 		}
 	}
 	m.Delete()
-	return capsule.Imported{}, dlpack.Wrap(err, typ.Name())
+	return capsule.Imported{}, cpython.Wrap(err, x, "")
 }
 
 // takeByMethod calls x.__dlpack__, and writes the plan for the next object of the type: for those that answer the usual
@@ -173,7 +173,7 @@ func TakeAnswer(x, answer cpython.Object) (cpython.Object, error) {
 	}
 	if err != nil {
 		taken.Tensor.Release()
-		return cpython.Object{}, dlpack.Wrap(err, x.Type().Name())
+		return cpython.Object{}, cpython.Wrap(err, x, "")
 	}
 	return taken.Tensor, nil
 }
@@ -184,7 +184,7 @@ func takeAnswer(x, answer cpython.Object) (capsule.Imported, error) {
 	}
 	taken, err := capsule.Import(answer)
 	if err != nil {
-		return taken, dlpack.Wrap(err, x.Type().Name())
+		return taken, cpython.Wrap(err, x, "")
 	}
 	return taken, nil
 }

@@ -31,11 +31,13 @@ func proveNumPy() bool {
 	defer api.Release()
 	defer class.Release()
 	if !api.Exists() || !class.Exists() || !cpython.EnableNumPy(class, api) {
+		numpyLane.tried = !cpython.Starved()
 		return false
 	}
 	numpyLane.proven = samplesAgree()
 	if !numpyLane.proven {
 		cpython.DisableNumPy()
+		numpyLane.tried = !cpython.Starved() // else once more, when there is memory
 	}
 	return numpyLane.proven
 }

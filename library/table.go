@@ -23,30 +23,62 @@ import (
 //export godlpackTable
 func godlpackTable() *C.GDLibrary { return table() }
 
-var table = sync.OnceValue(func() *C.GDLibrary {
-	functions := kernel.Funcs()
-	l := (*C.GDLibrary)(C.calloc(1, C.size_t(unsafe.Sizeof(C.GDLibrary{}))))
-	rows := (*C.GDFunction)(C.calloc(C.size_t(len(functions)+1), C.size_t(unsafe.Sizeof(C.GDFunction{}))))
-	if l == nil || rows == nil {
-		return nil
+// made is the table, once there was memory for it.
+var made struct {
+	sync.Mutex
+	table *C.GDLibrary
+}
+
+// table is nil where there is no memory; whoever asks again may find some.
+func table() *C.GDLibrary {
+	made.Lock()
+	defer made.Unlock()
+	if made.table == nil {
+		made.table = newTable(kernel.Funcs())
 	}
-	for i, f := range functions {
+	return made.table
+}
+
+// newTable makes the table in memory of C, all in one block: there it stays, or there is none.
+func newTable(functions []*kernel.Func) *C.GDLibrary {
+	state := kernel.Remembered()
+	texts := []string{name(), state}
+	size := 0
+	for _, f := range functions {
 		declaration, err := json.Marshal(f)
 		if err != nil {
 			declaration = []byte("{}") // a Func that was prepared has no value that JSON lacks
 		}
-		row := &unsafe.Slice(rows, len(functions))[i]
-		row.name, row.declaration = C.CString(f.Name), C.CString(string(declaration))
+		texts = append(texts, f.Name, string(declaration))
+	}
+	for _, text := range texts {
+		size += len(text) + 1
+	}
+	head := int(unsafe.Sizeof(C.GDLibrary{})) + len(functions)*int(unsafe.Sizeof(C.GDFunction{}))
+	block := C.calloc(1, C.size_t(head+size))
+	if block == nil {
+		return nil
+	}
+	l := (*C.GDLibrary)(block)
+	rows := unsafe.Slice((*C.GDFunction)(unsafe.Add(block, unsafe.Sizeof(*l))), len(functions))
+	room := unsafe.Slice((*byte)(unsafe.Add(block, head)), size)
+	place := func(text string) *C.char { // zeros lie behind it
+		at := (*C.char)(unsafe.Pointer(&room[0]))
+		room = room[copy(room, text)+1:]
+		return at
+	}
+	l.name = place(texts[0])
+	if at := place(texts[1]); state != "" {
+		l.state = at
+	}
+	for i := range rows {
+		rows[i].name, rows[i].declaration = place(texts[2*i+2]), place(texts[2*i+3])
 	}
 	l.version, l.size = C.GODLPACK_LIBRARY_VERSION, C.uint32_t(unsafe.Sizeof(*l))
-	if state := kernel.Remembered(); state != "" {
-		l.state = C.CString(state)
-	}
-	l.name, l.count, l.functions, l.call = C.CString(name()), C.int64_t(len(functions)), rows, C.gd_entry()
-	l.retire = C.gd_retire()
-	l.threads = C.gd_threads_entry()
+	l.count, l.functions, l.call = C.int64_t(len(functions)), unsafe.SliceData(rows), C.gd_entry()
+	l.retire, l.threads = C.gd_retire(), C.gd_threads_entry()
 	return l
-})
+}
 
 // name is the path of the module that the library was built in.
 func name() string {

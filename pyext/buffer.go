@@ -46,7 +46,7 @@ func fromBuffer(obj cpython.Object) (cpython.Object, error) {
 	d, strides, err := describe(b)
 	if err != nil {
 		b.Release()
-		return cpython.Object{}, dlpack.Wrap(err, obj.Type().Name())
+		return cpython.Object{}, cpython.Wrap(err, obj, "")
 	}
 	return b.Tensor(d, strides)
 }

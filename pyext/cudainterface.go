@@ -43,7 +43,7 @@ func fromCUDAInterface(obj cpython.Object) (cpython.Object, error) {
 	}
 	defer dict.Release()
 	o, err := readCUDAInterface(obj, dict)
-	return o, dlpack.Wrap(err, obj.Type().Name()+".__cuda_array_interface__")
+	return o, cpython.Wrap(err, obj, ".__cuda_array_interface__")
 }
 
 func readCUDAInterface(obj, dict cpython.Object) (cpython.Object, error) {

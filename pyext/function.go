@@ -1,6 +1,7 @@
 package pyext
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -36,7 +37,7 @@ func init() {
 		}
 		may, err := mayOffer(args, outs, int(want))
 		if err != nil {
-			return cpython.Object{}, dlpack.Wrap(err, callee(c)+"(): argument 'out'")
+			return cpython.Object{}, wrap(err, c, "argument 'out'")
 		}
 		return cpython.Bool(may), nil
 	})
@@ -54,7 +55,7 @@ func init() {
 	})
 	cpython.Handle(cpython.OpFunctionFill, func(c *cpython.Call) (cpython.Object, error) {
 		if err := fill(c.Arg(0), c.Arg(1), c.Arg(2)); err != nil {
-			return cpython.Object{}, dlpack.Wrap(err, callee(c)+"(): argument 'out'")
+			return cpython.Object{}, wrap(err, c, "argument 'out'")
 		}
 		return cpython.None(), nil
 	})
@@ -89,12 +90,20 @@ func callee(c *cpython.Call) string {
 // argumentOf says which argument an error is about; one without a name is what a callable returned.
 func argumentOf(c *cpython.Call, name cpython.Object, err error) error {
 	switch {
-	case err == nil:
-		return nil
+	case err == nil || errors.Is(err, cpython.ErrRaised):
+		return err
 	case name.IsNone():
-		return dlpack.Wrap(err, callee(c)+"(): what a callable returned")
+		return wrap(err, c, "what a callable returned")
 	}
-	return dlpack.Wrap(err, callee(c)+"(): argument '"+name.Str()+"'")
+	return wrap(err, c, "argument '"+name.Str()+"'")
+}
+
+// wrap says in which call, and with what of it, there was an error. While an exception is pending nothing may be asked.
+func wrap(err error, c *cpython.Call, what string) error {
+	if err == nil || errors.Is(err, cpython.ErrRaised) {
+		return err
+	}
+	return dlpack.Wrap(err, callee(c)+"(): "+what)
 }
 
 // ordinary makes of an argument something that the lane knows what to do with: a Tensor that lives as long as the call, a
@@ -194,7 +203,7 @@ func tryLike(c *cpython.Call) (cpython.Object, error) {
 	t, _ := cpython.TensorOf(o)
 	made, err := exchange.Convert(t, typ)
 	if err != nil {
-		return made, dlpack.Wrap(err, callee(c)+"(): argument 'like'")
+		return made, wrap(err, c, "argument 'like'")
 	}
 	return made, nil
 }

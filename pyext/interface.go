@@ -69,10 +69,7 @@ func fromInterface(obj cpython.Object) (cpython.Object, error) {
 	}
 	defer dict.Release()
 	o, err := readInterface(obj, dict)
-	if err != nil {
-		return o, dlpack.Wrap(err, obj.Type().Name()+".__array_interface__")
-	}
-	return o, nil
+	return o, cpython.Wrap(err, obj, ".__array_interface__")
 }
 
 func readInterface(obj, dict cpython.Object) (cpython.Object, error) {

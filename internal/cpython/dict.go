@@ -40,6 +40,10 @@ func DictOf(entries []Entry) (Object, error) {
 // Threads: any with the GIL.
 func (o Object) Entry(name string) Object {
 	key := textObject(name)
+	if !key.Exists() {
+		ClearError()
+		return key
+	}
 	defer key.Release()
 	found := C.PyDict_GetItemWithError(o.p, key.p)
 	if found == nil {

@@ -90,6 +90,7 @@ func godlpackEnter(op C.int, self *C.PyObject, args **C.PyObject, nargs C.Py_ssi
 			result = nil
 		}
 	}()
+	defer leaveStarved(takeStarved())
 	debug.SetPanicOnFault(true)
 	handler := handlers[op]
 	if handler == nil {
@@ -101,11 +102,21 @@ func godlpackEnter(op C.int, self *C.PyObject, args **C.PyObject, nargs C.Py_ssi
 	if err == nil && !o.Exists() { // a constructor of Python's said no
 		err = ErrRaised
 	}
-	if err != nil {
+	if o, err = unlessStarved(o, err); err != nil {
 		raise(err)
 		return nil
 	}
 	return o.p
+}
+
+// unlessStarved gives back what an operation ends with, or MemoryError if memory ran out in it.
+func unlessStarved(o Object, err error) (Object, error) {
+	if !takeStarved() {
+		return o, err
+	}
+	o.Release()
+	C.PyErr_NoMemory()
+	return Object{}, ErrRaised
 }
 
 // panicError turns what a function panicked with into an error that carries the Go stack.
@@ -127,6 +138,7 @@ func godlpackGetBuffer(self *C.PyObject, view *C.Py_buffer, flags C.int) (rc C.i
 			rc = -1
 		}
 	}()
+	defer leaveStarved(takeStarved())
 	debug.SetPanicOnFault(true)
 	view.obj = nil
 	if err := fillBuffer(Tensor{(*C.gd_tensor)(unsafe.Pointer(self))}, view, flags); err != nil {

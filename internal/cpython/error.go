@@ -38,12 +38,64 @@ func raise(err error) {
 	}
 }
 
-// ClearError forgets the pending exception, if there is one.
+// Wrap puts the name of x's type, and what comes behind that, in front of err's message. An exception of Python's own stays as it
+// is, and x's type is not asked for its name while it is pending.
 //
 // GIL: held.
 // Owns: nothing passes.
 // Threads: any with the GIL.
-func ClearError() { C.PyErr_Clear() }
+func Wrap(err error, x Object, behind string) error {
+	if err == nil || errors.Is(err, ErrRaised) {
+		return err
+	}
+	return dlpack.Wrap(err, x.Type().Name()+behind)
+}
+
+// starved has the threads that ran out of memory in the operation they are at, where that was not said any further: a
+// question that could not be asked may have been taken for one that was answered. The GIL guards it.
+var starved = map[*C.PyThreadState]bool{}
+
+// noteMemoryError remembers that memory ran out, if that is the pending exception.
+func noteMemoryError() {
+	if C.PyErr_ExceptionMatches(C.PyExc_MemoryError) != 0 {
+		starved[C.PyThreadState_Get()] = true
+	}
+}
+
+// Starved reports whether memory ran out in the operation that this thread is at, which will end with MemoryError: what was
+// found out in it may be wrong, and is not to be remembered.
+//
+// GIL: held.
+// Owns: nothing passes.
+// Threads: any with the GIL.
+func Starved() bool { return len(starved) > 0 && starved[C.PyThreadState_Get()] }
+
+// takeStarved is Starved, which is forgotten then.
+func takeStarved() bool {
+	is := Starved()
+	if is {
+		delete(starved, C.PyThreadState_Get())
+	}
+	return is
+}
+
+// leaveStarved ends an operation within another, which was starved before or not.
+func leaveStarved(before bool) {
+	takeStarved()
+	if before {
+		starved[C.PyThreadState_Get()] = true
+	}
+}
+
+// ClearError forgets the pending exception, if there is one. A MemoryError still ends the operation.
+//
+// GIL: held.
+// Owns: nothing passes.
+// Threads: any with the GIL.
+func ClearError() {
+	noteMemoryError()
+	C.PyErr_Clear()
+}
 
 // RaisedTypeError reports whether the pending exception is a TypeError.
 //
@@ -66,13 +118,14 @@ func raised(class *C.PyObject) bool {
 // Exception is a Python exception that was set aside.
 type Exception struct{ class, value, trace *C.PyObject }
 
-// TakeError sets the pending exception aside; the zero Exception if there is none.
+// TakeError sets the pending exception aside; the zero Exception if there is none. A MemoryError still ends the operation.
 //
 // GIL: held.
 // Owns: the result is new: Drop it.
 // Threads: any with the GIL.
 func TakeError() Exception {
 	var e Exception
+	noteMemoryError()
 	C.PyErr_Fetch(&e.class, &e.value, &e.trace)
 	return e
 }

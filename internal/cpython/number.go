@@ -1,7 +1,6 @@
 package cpython
 
 // #include "core.h"
-// #include <stdlib.h>
 import "C"
 
 import (
@@ -29,9 +28,8 @@ func UInt(v uint64) Object { return Object{C.PyLong_FromUnsignedLongLong(C.ulong
 // Owns: the result is new; on ErrRaised there is none.
 // Threads: any with the GIL.
 func BigInt(decimal string) (Object, error) {
-	digits := C.CString(decimal)
-	defer C.free(unsafe.Pointer(digits))
-	return raisedIfNil(C.PyLong_FromString(digits, nil, 10))
+	digits := append([]byte(decimal), 0)
+	return raisedIfNil(C.PyLong_FromString((*C.char)(unsafe.Pointer(&digits[0])), nil, 10))
 }
 
 // Float makes a Python float.

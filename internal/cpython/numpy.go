@@ -65,6 +65,10 @@ func TakeNumPy(x Object) Object {
 // Threads: any with the GIL.
 func TakeNumPyBuffer(x Object) Object {
 	name := textObject("dtype")
+	if !name.Exists() {
+		ClearError()
+		return name
+	}
 	defer name.Release()
 	t := C.gd_numpy_take_buffer(x.p, name.p)
 	if t == nil {

@@ -1,7 +1,6 @@
 package cpython
 
 // #include "core.h"
-// #include <stdlib.h>
 import "C"
 
 import (
@@ -154,7 +153,7 @@ func (o Object) textAttr(name string) string {
 // Owns: the result is new; on ErrRaised there is none.
 // Threads: any with the GIL.
 func (o Object) Attr(name string) (Object, error) {
-	key := textObject(name)
+	key := nameObject(name)
 	if !key.Exists() {
 		return Object{}, ErrRaised
 	}
@@ -352,9 +351,12 @@ func (o Object) Truth() (bool, error) {
 // Owns: the result is new; on ErrRaised there is none.
 // Threads: any with the GIL.
 func Import(module string) (Object, error) {
-	name := C.CString(module)
-	defer C.free(unsafe.Pointer(name))
-	return raisedIfNil(C.PyImport_ImportModule(name))
+	name := textObject(module)
+	if !name.Exists() {
+		return Object{}, ErrRaised
+	}
+	defer name.Release()
+	return raisedIfNil(C.PyImport_Import(name.p))
 }
 
 // Imported returns a module if it was imported before, else the zero Object.

@@ -98,12 +98,15 @@ const (
 	ByBuffer Road = C.GD_BY_BUFFER // a read-only buffer, else __dlpack__
 )
 
-// SetPlan lets the lanes exchange objects of exactly this type.
+// SetPlan lets the lanes exchange objects of exactly this type, unless memory ran out while that was decided.
 //
 // GIL: held.
 // Owns: a reference to typ is kept until another type needs its place.
 // Threads: any with the GIL.
 func SetPlan(typ Object, p Plan) {
+	if Starved() {
+		return
+	}
 	C.gd_plan_set(C.gd_plan{
 		_type: (*C.PyTypeObject)(unsafe.Pointer(typ.p)), road: C.gd_road(p.Road), api: p.Table.p,
 		guarded: C.bool(p.Guarded), asks_python: C.bool(p.Guarded && p.Foreign),

@@ -9,6 +9,16 @@ func textObject(s string) Object {
 	return Object{C.PyUnicode_FromStringAndSize((*C.char)(unsafe.Pointer(unsafe.StringData(s))), C.Py_ssize_t(len(s)))}
 }
 
+// nameObject is textObject for the name of an attribute. It is interned, as names in Python code are: Python remembers where
+// types have an attribute by the address of its name, and would keep each new one.
+func nameObject(s string) Object {
+	o := textObject(s)
+	if o.Exists() {
+		C.PyUnicode_InternInPlace(&o.p)
+	}
+	return o
+}
+
 // Text makes a Python str from UTF-8.
 //
 // GIL: held.
@@ -77,6 +87,11 @@ func (o Object) Str() string { return o.textOr(C.PyObject_Str(o.p)) }
 func (o Object) Repr() string { return o.textOr(C.PyObject_Repr(o.p)) }
 
 func (o Object) textOr(text *C.PyObject) string {
+	if !o.Exists() { // Python says "<NULL>", if it has memory for that
+		Object{text}.Release()
+		ClearError()
+		return "<NULL>"
+	}
 	if text != nil {
 		t := Object{text}
 		defer t.Release()
