@@ -219,7 +219,10 @@ __attribute__((unused)) static int call(TVMValue *args, int *codes, int n, TVMVa
       *ret_code = c->function == LISTED ? GD_LIST : GD_TUPLE, ret->v_handle = l = list(2);
       if (c->function == BOTH) l->codes[0] = GD_INT, l->values[0].v_int64 = 7;
       else if (new_like(c, args[0].v_handle, 1, &l->values[0], &l->codes[0]) != 0) return free(l), *ret_code = GD_NULL, -1;
-      return new_like(c, args[0].v_handle, 2, &l->values[1], &l->codes[1]);
+      rc = new_like(c, args[0].v_handle, 2, &l->values[1], &l->codes[1]);
+      if (rc == 0) return 0;
+      if (l->codes[0] == GD_MANAGED) ((DLManagedTensorVersioned *)l->values[0].v_handle)->deleter(l->values[0].v_handle);
+      return free(l), *ret_code = GD_NULL, rc;
     case PLACED: return placed(c, args[0].v_handle, 5, ret, ret_code);
     case PLACED_TWICE: /* two outputs, and the second one once more */
       l = list(4), l->codes[1] = GD_INT, l->values[1].v_int64 = (int64_t)c->scratch_size;

@@ -1,0 +1,161 @@
+"""A process in which allocations of ours fail, one after the other: what tests/test_no_memory.py starts, and judges.
+
+It does an operation with its first, second, ... allocation failing, until it has no more, and says as JSON, a line each, what
+it is about to do, what was wrong, and how many points there were. `each` takes the operations of operations.py in turn;
+the other ways try the first entry into Go, in a forked child for each point.
+"""
+
+import ctypes
+import gc
+import json
+import os
+import sys
+import time
+import traceback
+from itertools import count
+
+import operations
+from references import Books, leak
+
+import godlpack as gd
+
+OURS = ("_core.abi3", "sample.so", "memfd:godlpack", "/proc/self/fd")
+
+
+class Allocations:
+    """What failing.c, which is preloaded, does to this process."""
+
+    def __init__(self):
+        self.c = ctypes.PyDLL(None)
+        self.c.fail_watch(":".join(OURS).encode())
+
+    def attempt(self, operation, first, forever, threads=False):
+        """What an operation ends with if its allocation of that number fails, or all from there on: a plain result or an
+        exception. Whether one failed."""
+        self.c.fail_arm(ctypes.c_long(first), forever, threads)
+        try:
+            ended = operation()
+            failed = self.c.fail_disarm()
+        except BaseException as error:
+            failed = self.c.fail_disarm()
+            return error.with_traceback(None), bool(failed)
+        return operations.plain(ended), bool(failed)
+
+
+def say(**what):
+    print(json.dumps(what), flush=True)
+
+
+def owed():
+    score = gd._core._scoreboard()
+    pairs = (
+        ("storages_made", "storages_freed"),
+        ("exports_made", "exports_deleted"),
+        ("imports_taken", "imports_deleted"),
+    )
+    return [score[made] - score[gone] for made, gone in pairs]
+
+
+def is_right(ended, expected):
+    return isinstance(ended, MemoryError) or (type(ended) if isinstance(ended, Exception) else ended) == expected
+
+
+def judge(allocations, operation, expected, first, forever, books):
+    """What is wrong with how one failure ends, "" if nothing; None if there is no allocation of that number."""
+    before = owed()
+    ended, failed = allocations.attempt(operation, first, forever)
+    if not failed:
+        return None
+    if not is_right(ended, expected):
+        return f"ended with {ended!r}, not with {expected} or MemoryError"
+    del ended
+    for patience in (0, 0.01, 0.1, 1):  # jax gives back on threads of its own
+        if owed() != before:
+            gc.collect()
+            time.sleep(patience)
+    if owed() != before:
+        return f"owed {before} before, {owed()} after"
+    return leak(lambda: allocations.attempt(operation, first, forever), books)
+
+
+def each(forever, sample, functions, frameworks, behind=None):
+    """Fails each allocation of all operations that come behind the named one."""
+    allocations = Allocations()
+    library = gd.load_module(sample, package="sample")
+    sys.modules["sample"] = library  # for pickle
+    every = operations.all_operations(library, gd.load_module(functions), frameworks.split(","))
+    names = list(every)
+    gc.collect()
+    gc.freeze()
+    for name in names[names.index(behind) + 1 if behind else 0 :]:
+        operation = every[name]
+        for _ in range(3):  # what is made once for all is made
+            expected = operations.outcome(operation)
+        books = Books([*operations.owned(operation), *vars(gd).values()])
+        for first in count(1):
+            say(at=name, point=first)
+            wrong = judge(allocations, operation, expected, first, forever, books)
+            if wrong is None:
+                break
+            if wrong:
+                say(wrong=wrong, name=name, point=first)
+        if operations.outcome(operation) != expected:
+            say(wrong="it works no more afterwards", name=name, point=first)
+        say(done=name, points=first - 1)
+
+
+def in_a_child(do):
+    """What do() returns in a forked child, or how that ended."""
+    reading, writing = os.pipe()
+    if (child := os.fork()) == 0:
+        try:
+            os.write(writing, json.dumps(do()).encode())
+        except BaseException:
+            traceback.print_exc()
+        os._exit(0)
+    os.close(writing)
+    with os.fdopen(reading) as answer:
+        said = answer.read()
+    status = os.waitpid(child, 0)[1]
+    return json.loads(said) if said else f"the process ended: {os.waitstatus_to_exitcode(status)}"
+
+
+def first_entry(way, forever, sample):
+    """Fails each allocation of what starts Go ("start"), opens a library ("open"), or does either in a child of a process
+    that had done it ("fork", "open, fork"). A library that does not open is an ImportError,
+    and too few threads for Go are a RuntimeError."""
+    allocations = Allocations()
+    library = gd.load_module(sample, package="sample")
+    operation = (lambda: library.divmod(17)) if "open" in way else (lambda: gd.zeros(3))
+    expected = in_a_child(lambda: repr(operations.plain(operation())))
+    if "fork" in way:
+        operation()
+
+    def attempt():
+        # Each fails once: that threads can be had when Go is asked whether it may start, and never again, ends the process.
+        ended, failed = allocations.attempt(operation, first, forever, threads=not forever)
+        if not failed:
+            return None
+        too_few = isinstance(ended, RuntimeError) and "there can be only" in str(ended)
+        if not (too_few or isinstance(ended, ImportError | MemoryError) or repr(ended) == expected):
+            return f"ended with {ended!r}"
+        return "" if repr(operations.plain(operation())) == expected else "it works no more afterwards"
+
+    for first in count(1):
+        say(at=way, point=first)
+        wrong = in_a_child(attempt)
+        if wrong is None:
+            break
+        if wrong:
+            say(wrong=wrong, name=way, point=first)
+    say(done=way, points=first - 1)
+
+
+if __name__ == "__main__":
+    way, forever, *rest = sys.argv[1:]
+    if way == "each":
+        each(int(forever), *rest)
+    else:
+        first_entry(way, int(forever), *rest)
+    sys.stdout.flush()
+    os._exit(0)

@@ -1,0 +1,405 @@
+"""Every operation of the package and every kind of call of a Go function, by name: for tests that try one thing on all.
+
+Each is a function without arguments that may be called again and again: it changes nothing that the next call would see.
+"""
+
+# ruff: noqa: B008 # a default is what an operation works on, made once
+
+import array
+import builtins
+import copy
+import ctypes
+import functools
+import importlib.util
+import operator
+import pickle
+
+from forge import Failure, delete, table_of
+
+import godlpack as gd
+from godlpack.testing.records import (
+    Allocator,
+    ManagedFromPy,
+    ManagedToPy,
+    Record,
+    RecordFromPy,
+    Versioned,
+)
+
+
+def plain(x):
+    """What can be compared with what another call gave: values, not addresses."""
+    if isinstance(x, gd.Tensor):
+        return str(x.dtype), x.shape, x.readonly, x.tolist()
+    if isinstance(x, tuple | list):
+        return type(x).__name__, [plain(y) for y in x]
+    if isinstance(x, memoryview):
+        return x.format, x.shape, x.tobytes()
+    if type(x).__name__ == "PyCapsule":
+        return plain(gd.from_dlpack(x))
+    if hasattr(x, "__dlpack__"):
+        return type(x).__name__, plain(gd.from_dlpack(x))
+    return x if isinstance(x, int | float | str | bytes | dict | None) else repr(x)
+
+
+def outcome(operation):
+    """What a call ends with, so that it can be compared: a plain result, or the exception's class."""
+    try:
+        return plain(operation())
+    except Exception as error:
+        return type(error)
+
+
+def owned(operation):
+    """What an operation works on: the objects that it could leave references to."""
+    own = [*(cell.cell_contents for cell in operation.__closure__ or ()), *(operation.__defaults__ or ())]
+    return [*own, *map(type, own)]
+
+
+class Producer:
+    """Whose type publishes no table; it takes what a producer may be asked."""
+
+    def __init__(self, t):
+        self.t = t
+
+    def __dlpack__(self, **asked):
+        return self.t.__dlpack__(**asked)
+
+    def __dlpack_device__(self):
+        return self.t.__dlpack_device__()
+
+
+class OldProducer(Producer):
+    def __dlpack__(self):
+        return self.t.__dlpack__()
+
+
+class Described:
+    def __init__(self, t):
+        self.t = t
+
+    @property
+    def __array_interface__(self):
+        return self.t.__array_interface__
+
+
+class Number:
+    def __index__(self):
+        return 3
+
+
+class Real:
+    def __float__(self):
+        return 0.5
+
+
+raising = functools.partial(int, "no int")  # in C: code in Python has troubles of its own without memory
+
+
+def of_tensors():
+    t = gd.asarray(array.array("f", range(12))).reshape(3, 4)
+    buffer = bytearray(range(12))
+    deep = gd.zeros((1,) * 10)  # whose exports have no seat
+    return {
+        "empty": lambda: gd.empty((3, 0)),
+        "zeros": lambda: gd.zeros((3, 4)),
+        "zeros of any int": lambda: gd.zeros(Number()),
+        "zeros, a page": lambda: gd.zeros(2000)[:2],
+        "zeros, huge pages": lambda: gd.zeros(5 << 20, "uint8")[:2],
+        "zeros of a wrong dtype": lambda: gd.zeros(3, "float33"),
+        "zeros of a wrong shape": lambda: gd.zeros((3, -1)),
+        "full": lambda: gd.full((3, 4), 1.5),
+        "full of a complex": lambda: gd.full(3, 1j, "complex64"),
+        "full of a large int": lambda: gd.full(3, 2**64 - 1, "uint64"),
+        "full of what does not fit": lambda: gd.full(3, 2**70, "uint64"),
+        "from_dlpack of ours": lambda: gd.from_dlpack(t),
+        "from_dlpack by method": lambda p=Producer(t): gd.from_dlpack(p),
+        "from_dlpack by an old method": lambda p=OldProducer(t): gd.from_dlpack(p),
+        "from_dlpack, a copy": lambda p=Producer(t): gd.from_dlpack(p, copy=True),
+        "from_dlpack, a copy of ours": lambda: gd.from_dlpack(t, copy=True),
+        "from_dlpack, on cpu": lambda p=Producer(t): gd.from_dlpack(p, device="cpu", copy=False),
+        "from_dlpack of a capsule": lambda: gd.from_dlpack(t.__dlpack__()),
+        "from_dlpack of a versioned capsule": lambda: gd.from_dlpack(t.__dlpack__(max_version=(1, 0))),
+        "from_dlpack of what is none": lambda: gd.from_dlpack(5),
+        "from_dlpack, which raises": lambda p=type("P", (), {"__dlpack__": raising})(): gd.from_dlpack(p),
+        "asarray of a buffer": lambda: gd.asarray(buffer),
+        "asarray of bytes": lambda: gd.asarray(b"abc"),
+        "asarray of an array": lambda a=array.array("d", [1, 2]): gd.asarray(a),
+        "asarray of an array interface": lambda d=Described(t): gd.asarray(d),
+        "asarray, a copy": lambda: gd.asarray(buffer, copy=True),
+        "asarray as a dtype": lambda: gd.asarray(buffer, dtype="float32"),
+        "asarray of text": lambda: gd.asarray("abc"),
+        "__dlpack__": lambda: t.__dlpack__(),
+        "__dlpack__, versioned": lambda: t.__dlpack__(max_version=(1, 3)),
+        "__dlpack__ of ten dimensions": lambda: deep.__dlpack__(max_version=(1, 3)),
+        "__dlpack__ twice": lambda: (t.__dlpack__(), t.__dlpack__(max_version=(1, 3))),
+        "__dlpack__ of what is taken": lambda: gd.from_dlpack(t.__dlpack__()).__dlpack__(),
+        "__dlpack__, a copy": lambda: t.__dlpack__(max_version=(1, 0), copy=True),
+        "__dlpack__ to a wrong device": lambda: t.__dlpack__(dl_device=(2, 0)),
+        "__dlpack_device__": lambda: t.__dlpack_device__(),
+        "__array_interface__": lambda: t.__array_interface__,
+        "__cuda_array_interface__": lambda: t.__cuda_array_interface__,
+        "memoryview": lambda: memoryview(t),
+        "memoryview that is refused": lambda r=t.T: bytes(memoryview(r).cast("B")),
+        "astype": lambda: t.astype("int8"),
+        "astype of what is no dtype": lambda: t.astype(5),
+        "tolist": lambda: t.tolist(),
+        "item": lambda x=t[0, 1]: x.item(),
+        "repr": lambda: repr(t),
+        "index": lambda: t[1:, ::2],
+        "index by ints": lambda: t[2, -1],
+        "index by all": lambda: t[None, ..., 0],
+        "index out of bounds": lambda: t[7],
+        "index by text": lambda: t["a"],
+        "iter": lambda: list(t),
+        "T": lambda: t.T,
+        "reshape": lambda: t.reshape(-1, 6),
+        "reshape that needs a copy": lambda: t.T.reshape(12),
+        "reshape to what does not fit": lambda: t.reshape(5),
+        "permute": lambda: t.permute(1, 0),
+        "contiguous": lambda: t.T.contiguous(),
+        "is_contiguous": lambda: t.is_contiguous("F"),
+        "copy": lambda: t.copy(),
+        "copy.deepcopy": lambda: copy.deepcopy(t),
+        "to cpu": lambda: t.to("cpu"),
+        "to what is none": lambda: t.to(int),
+        "pickle": lambda: pickle.loads(pickle.dumps(t)),
+        "pickle, out of band": lambda: t.__reduce_ex__(5)[1:],
+        "pickle, old": lambda: pickle.loads(pickle.dumps(t, 2)),
+        "shape and strides": lambda: (t.shape, t.strides, t.size, t.nbytes),
+        "dtype and device": lambda: (t.dtype, t.device),
+        "DType": lambda: gd.DType("float8_e4m3fn"),
+        "DType of many": lambda: [gd.DType(f"int8x{n}") for n in (2, 3, 5)],
+        "DType == ": lambda: (gd.DType("int8") == "int8", gd.DType("int8") != 5),
+        "DType of what is none": lambda: gd.DType("?"),
+        "pickle of a DType": lambda d=gd.DType("int8"): pickle.loads(pickle.dumps(d)),
+        "Device": lambda: gd.Device("cuda:3"),
+        "Device of two": lambda: gd.Device(2, 1),
+        "Device ==": lambda: gd.Device("cpu") == "cpu",
+        "Device of what is none": lambda: gd.Device("moon"),
+        "repr of a Device": lambda: repr(gd.Device("cpu")),
+        "get_build_info": lambda: gd.get_build_info()["godlpack"],
+        "wrong keyword": lambda: gd.zeros(3, nothing=1),
+        "wrong count": lambda: t.copy(1),
+        **of_the_table(t),
+    }
+
+
+def of_the_table(t):
+    """The exchange table's functions, as others call them."""
+    ours = table_of(gd.Tensor)
+
+    def lend(slot=ManagedFromPy(ours.managed_from_py)):
+        out = ctypes.c_void_p()
+        slot(t, ctypes.byref(out))
+        return Versioned.from_address(out.value)
+
+    def take(slot=ManagedToPy(ours.managed_to_py)):
+        managed, out = lend(), ctypes.c_void_p()
+        try:
+            slot(ctypes.addressof(managed), ctypes.byref(out))
+        except BaseException:
+            delete(managed)
+            raise
+        x = ctypes.cast(out, ctypes.py_object).value
+        ctypes.pythonapi.Py_DecRef(ctypes.py_object(x))
+        return x
+
+    failure = Failure()
+
+    def made(shape, slot=Allocator(ours.allocator)):
+        out, extents = ctypes.c_void_p(), (ctypes.c_int64 * len(shape))(*shape)
+        prototype = Record(None, (1, 0), len(shape), (2, 32, 1), extents, None, 0)
+        rc = slot(ctypes.byref(prototype), ctypes.byref(out), None, failure.function)
+        if rc != 0:
+            raise getattr(builtins, failure.said.pop()[1])
+        delete(Versioned.from_address(out.value))
+        return rc
+
+    return {
+        "table, lend": lambda: delete(lend()),
+        "table, take": take,
+        "table, show": lambda slot=RecordFromPy(ours.record_from_py): slot(t, ctypes.byref(Record())),
+        "table, allocate": lambda: made((3, 4)),
+        "table, allocate a page": lambda: made((2000,)),
+        "table, allocate huge pages": lambda: made((2 << 20,)),
+        "table, allocate what cannot be": lambda: made((-1,)),
+    }
+
+
+def of_framework(name, x, like, immutable=False):
+    """Exchange with one framework: x is its array, like its type."""
+    t = gd.full((2, 3), 1.5)
+    operations = {
+        "from_dlpack": lambda: gd.from_dlpack(x),
+        "from_dlpack, a copy": lambda: gd.from_dlpack(x, copy=True),
+        "from_dlpack of a capsule": lambda: gd.from_dlpack(x.__dlpack__()),
+        "asarray": lambda: gd.asarray(x),
+        "asarray as a dtype": lambda: gd.asarray(x, dtype="int32"),
+        "to type": lambda: t.to(like),
+        "to array": lambda: t.to(x),
+        "from_dlpack of ours": lambda module=importlib.import_module(name): getattr(
+            module, "dlpack", module
+        ).from_dlpack(t),
+    }
+    if not immutable:
+        operations["to type, read-only"] = lambda r=gd.asarray(b"abcd"): r.to(like)
+    return {f"{name}: {operation}": call for operation, call in operations.items()}
+
+
+def of_numpy(np):
+    a = np.arange(6, dtype="float32").reshape(2, 3)
+    swapped = a.astype(">f4")
+    return {
+        **of_framework("numpy", a, np.ndarray),
+        "numpy: full of a scalar": lambda one=np.float32(1): gd.full(3, one),
+        "numpy: dtype of a class": lambda: gd.DType(np.float32),
+        "numpy: dtype": lambda d=np.dtype("int16"): gd.DType(d),
+        "numpy: DType ==": lambda d=np.dtype("int16"): gd.DType("int16") == d,
+        "numpy: strided": lambda: gd.from_dlpack(a[:, ::2]),
+        "numpy: another byte order": lambda: gd.from_dlpack(swapped),
+        "numpy: strides that DLPack cannot say": lambda s=np.zeros(3, "u1,f4")["f1"]: gd.from_dlpack(s),
+        "numpy: a copy of those": lambda s=np.zeros(3, "u1,f4")["f1"]: gd.from_dlpack(s, copy=True),
+        "numpy: masked": lambda m=np.ma.masked_array([1.0]): gd.from_dlpack(m),
+        "numpy: a subclass": lambda s=a.view(type("Sub", (np.ndarray,), {})): gd.from_dlpack(s),
+        "numpy: asarray of ours": lambda t=gd.full(3, 2): np.asarray(t),
+        "numpy: to bfloat16": lambda t=gd.zeros(2, "bfloat16"): repr(t.to(np.ndarray)),
+    }
+
+
+def of_torch(torch):
+    x = torch.arange(6, dtype=torch.float32).reshape(2, 3)
+    conjugate = torch.tensor([1j, 2]).conj()
+    grad = torch.ones(2, requires_grad=True)
+    return {
+        **of_framework("torch.utils.dlpack", x, torch.Tensor),
+        "torch: dtype": lambda: gd.DType(torch.bfloat16),
+        "torch: complex": lambda c=torch.tensor([1j, 2]): gd.from_dlpack(c),
+        "torch: of one element": lambda one=torch.tensor(1.5): gd.from_dlpack(one),
+        "torch: conjugate": lambda: gd.from_dlpack(conjugate),
+        "torch: requires grad": lambda: gd.from_dlpack(grad),
+        "torch: a parameter": lambda p=torch.nn.Parameter(x, requires_grad=False): gd.from_dlpack(p),
+        "torch: to a negative stride": lambda t=gd.zeros(3)[::-1]: t.to(torch.Tensor),
+    }
+
+
+def of_functions(s, x, name, like):
+    """Calls of the sample library's functions with the arrays of one framework."""
+    y, wrong = gd.from_dlpack(x).copy(), gd.zeros(2, "int8")
+    written = s.softmax(x)
+    writes = not gd.from_dlpack(written).readonly
+    calls = {
+        "nop": lambda: s.nop(x, x, x),
+        "one output": lambda: s.softmax(x),
+        "an output of Go's memory": lambda: s.tail(x),
+        "an output of a page": lambda large=gd.zeros(5000).to(like): gd.from_dlpack(s.softmax(large))[0].item(),
+        "two outputs": lambda: s.split(x),
+        "three dimensions": lambda: s.outer(x, x),
+        "an argument returned": lambda: s.echo(x) is x,
+        "a list of tensors": lambda: s.doubled([x, y]),
+        "numbers of tensors": lambda: s.totals((x, x)),
+        "by a keyword": lambda: s.softmax(x=x),
+        "like": lambda: s.softmax(y, like=like),
+        "like an array": lambda: s.softmax(y, like=x),
+        "like, without tensors": lambda: s.zeros(3, like=like),
+        "a callback": lambda: s.apply(lambda a, n, b, c: a, x),
+        "a callback that raises": lambda: s.apply(raising, x),
+        "wrong dtype": lambda: s.softmax(wrong),
+        "converted": lambda: s.total(wrong),
+    }
+    if writes:
+        calls |= {
+            "written": lambda: s.saxpy(0.0, y, x),
+            "written by a list": lambda: s.scale([x], 1.0),
+            "out": lambda: s.softmax(x, out=written) is written,
+            "out, and filled": lambda: (
+                s.softmax(written, out=written) is written and s.softmax(x, out=written) is written
+            ),
+            "two outs": lambda: s.split(x, out=(s.tail(x), s.zeros(1, like=like))),
+            "wrong out": lambda: s.softmax(x, out=wrong),
+        }
+    return {f"function: {name}: {call}": do for call, do in calls.items()}
+
+
+def of_scalars(s):
+    """Calls of the sample library's functions without arrays."""
+    t = gd.asarray(array.array("f", [1, 2, 4]))
+    return {
+        "function: no result": lambda: s.panics.__name__,
+        "function: ints": lambda: s.divmod(17),
+        "function: ints by name": lambda: s.divmod(17, b=5),
+        "function: any int": lambda: s.divmod(Number()),
+        "function: any float": lambda: s.scale([], Real()),
+        "function: texts": lambda: s.join(["a", "b"], "é"),
+        "function: a list of texts": lambda: s.words("a b c"),
+        "function: bytes": lambda: s.reversed(b"abc"),
+        "function: bools": lambda: s.every([True, False]),
+        "function: None": lambda: s.given(None),
+        "function: nothing": lambda: s.given(),
+        "function: a dtype": lambda: s.bits(gd.DType("int8")),
+        "function: a device": lambda: s.zeros(2, gd.Device("cpu")),
+        "function: dtype and device returned": lambda: s.where(t),
+        "function: by method": lambda p=Producer(t): s.tail(p),
+        "function: by an old method": lambda p=OldProducer(t): s.tail(p),
+        "function: by buffer": lambda a=array.array("f", [1, 2]): s.tail(a),
+        "function: by an array interface": lambda d=Described(t): s.tail(d),
+        "function: a method that raises": lambda p=type("P", (), {"__dlpack__": raising})(): s.tail(p),
+        "function: a lone surrogate": lambda: s.words("\ud800"),
+        "function: too large an int": lambda: s.divmod(2**64),
+        "function: too many arguments": lambda: s.divmod(1, 2, 3),
+        "function: too few arguments": lambda: s.divmod(),
+        "function: a wrong keyword": lambda: s.divmod(1, c=2),
+        "function: a wrong object": lambda: s.divmod(object()),
+        "function: an error": lambda: s.divmod(1, 0),
+        "function: an error by name": lambda: s.raise_error("IndexError"),
+        "function: a panic": lambda: s.panics(),
+        "function: too much memory": lambda: s.too_large(),
+        "function: repr": lambda: repr(s.divmod),
+        "function: signature": lambda: str(s.divmod.__signature__),
+        "function: documentation": lambda: (s.divmod.__doc__, s.divmod.__name__, s.divmod.__module__),
+        "function: pickle": lambda: pickle.loads(pickle.dumps(s.divmod)) is s.divmod,
+        "function: call of a call": lambda: operator.call(s.divmod, 7, 2),
+    }
+
+
+def of_ten_arguments(f):
+    """Calls with more arguments, and more in them, than have room on C's stack: f is the module of functions.c."""
+    t = gd.zeros((1,) * 9)
+    return {
+        "function: nine arguments": lambda: f.tell9(*[t, 1, "a", b"b", None, [1, [2.5]], True, t, t]),
+        "function: many": lambda: f.tell([list(range(200))] * 5),
+        "function: an output from the allocator": lambda: f.empty_like(t),
+        "function: outputs, the second after the first": lambda: f.two(t),
+    }
+
+
+def all_operations(sample=None, functions=None, frameworks=("numpy", "torch", "jax", "tvm_ffi")):
+    """sample, functions: the modules of the libraries of those names, if there are any."""
+    made = of_tensors()
+    arrays = {"godlpack": (gd.asarray(array.array("f", [1, 2, 4])), gd.Tensor)}
+    there = [name for name in frameworks if importlib.util.find_spec(name)]
+    if "numpy" in there:
+        import numpy as np
+
+        made |= of_numpy(np)
+        arrays["numpy"] = np.array([1, 2, 4], "float32"), np.ndarray
+    if "torch" in there:
+        import torch
+
+        made |= of_torch(torch)
+        arrays["torch"] = torch.tensor([1.0, 2.0, 4.0]), torch.Tensor
+    if "jax" in there:
+        import jax
+
+        arrays["jax"] = jax.numpy.array([1, 2, 4], "float32"), jax.Array
+        made |= of_framework("jax", arrays["jax"][0], jax.Array, immutable=True)
+    if "tvm_ffi" in there:
+        import tvm_ffi
+
+        arrays["tvm_ffi"] = tvm_ffi.from_dlpack(gd.full(3, 1)), tvm_ffi.Tensor
+        made |= of_framework("tvm_ffi", arrays["tvm_ffi"][0], tvm_ffi.Tensor)
+    if sample:
+        made |= of_scalars(sample)
+        for name, (x, like) in arrays.items():
+            made |= of_functions(sample, x, name, like)
+    return made | (of_ten_arguments(functions) if functions else {})

@@ -1,0 +1,112 @@
+"""What a repeated call leaves behind, in Python's own books: allocated blocks, and references to what was there before.
+
+Both are exact on any build of Python, whoever took or gave a reference. sys.gettotalrefcount() of a debug build is not: it
+does not see what numpy and torch, which are release builds, take and give.
+
+As a plugin of pytest (`-p references`, tools/references.py) it runs each test time and again, from its fixtures' setup to their
+teardown, and fails those that leave something behind each time.
+"""
+
+import builtins
+import gc
+import sys
+from array import array
+from collections.abc import Callable, Iterable
+
+import pytest
+from _pytest.runner import runtestprotocol
+
+RUNS = 3  # that are measured, after one that fills caches
+
+
+class Books:
+    """Counts blocks, and the references to watched objects."""
+
+    def __init__(self, watched: Iterable[object] = ()):
+        common = [None, True, False, NotImplemented, ..., (), "", b"", *range(-5, 257), *vars(builtins).values()]
+        unique = {id(x): x for x in [*common, *watched]}
+        self.watched = list(unique.values())
+
+    def read(self, into: array, at: int):
+        """Writes down both; an array, since an int made here would be one more block. Python's cache of where types have
+        their attributes keeps names alive."""
+        sys._clear_type_cache()
+        into[at] = sys.getallocatedblocks()
+        into[at + 1] = sum(map(sys.getrefcount, self.watched))
+
+
+def growth(call: Callable[[], object], books: Books, windows: int = 1, runs: int = RUNS) -> list[tuple[int, int]]:
+    """By how much blocks and references grow in each of several windows of some runs."""
+    read = array("q", bytes(16 * (windows + 1)))
+    call()
+    gc.collect()
+    books.read(read, 0)
+    for i in range(1, windows + 1):
+        for _ in range(runs):
+            call()
+        gc.collect()
+        books.read(read, 2 * i)
+    return [(read[2 * i] - read[2 * i - 2], read[2 * i + 1] - read[2 * i - 1]) for i in range(1, windows + 1)]
+
+
+def leak(call: Callable[[], object], books: Books) -> str:
+    """What each run of a call leaves behind, "" if nothing. What fills a cache now and then is no leak: each of the runs must
+    have left something, also when it is tried again for longer."""
+    if max(growth(call, books)[0]) < RUNS:
+        return ""
+    blocks, references = (min(column) for column in zip(*growth(call, books, 12, runs=1), strict=True))
+    if blocks <= 0 and references <= 0:
+        return ""
+    return f"each run leaves {max(blocks, 0)} blocks of memory and {max(references, 0)} references behind"
+
+
+# ---- as a plugin ----
+
+ABROAD = {"python", "tmp_path", "libraries"}  # fixtures of tests that start processes, or build what they test
+
+
+def everything() -> list[object]:
+    """All that the collector knows, and what that refers to."""
+    gc.unfreeze()
+    known = gc.get_objects()
+    return [*known, *gc.get_referents(*known)]
+
+
+def is_measured(item: pytest.Item) -> bool:
+    return not ABROAD & set(item.fixturenames) and not item.get_closest_marker("unbalanced")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_protocol(item, nextitem):
+    if not is_measured(item):
+        return None
+    hook = item.ihook
+    hook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
+    reports = []
+
+    def run():
+        item._initrequest()  # the fixtures anew; the module's stay, as its parent is next
+        reports[:] = runtestprotocol(item, log=False, nextitem=item.parent)
+        if "forge" in sys.modules:
+            sys.modules["forge"]._kept.clear()  # for ever, but for this
+
+    run()
+    if all(report.passed for report in reports) and (left := leak(run, books_of(item))):
+        reports[-1].outcome, reports[-1].longrepr = "failed", f"{item.nodeid}: {left}"
+    item.session._setupstate.teardown_exact(nextitem)
+    for report in reports:
+        hook.pytest_runtest_logreport(report=report)
+    hook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
+    return True
+
+
+BOOKS = pytest.StashKey[Books]()
+
+
+def books_of(item: pytest.Item) -> Books:
+    """Those of the item's module, which watch what was there when its first test had run."""
+    module = item.getparent(pytest.Module)
+    if BOOKS not in module.stash:
+        module.stash[BOOKS] = Books(everything())
+        gc.freeze()
+    return module.stash[BOOKS]

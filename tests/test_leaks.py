@@ -1,0 +1,44 @@
+"""No operation leaves a reference or a block of Python's memory behind; `tox -e refs` asks that of each test."""
+
+import ctypes
+import shutil
+import sys
+
+import operations
+import pytest
+import sample
+from references import Books, leak
+from test_functions import compile_library
+
+import godlpack as gd
+
+
+@pytest.fixture(scope="module")
+def every(tmp_path_factory):
+    """All operations; with functions of libraries, as far as there are compilers."""
+    folder = tmp_path_factory.mktemp("references")
+    if not shutil.which("cc") or not shutil.which("go"):
+        yield operations.all_operations()
+        return
+    built = gd.load_module(sample.build(folder), package="sample")
+    sys.modules["sample"], before = built, sys.modules["sample"]  # for pickle
+    yield operations.all_operations(built, gd.load_module(compile_library(folder / "functions.so")))
+    sys.modules["sample"] = before
+
+
+def test_each_operation(every):
+    leaks = {}
+    for name, operation in every.items():
+        call = lambda operation=operation: operations.outcome(operation)  # noqa: E731
+        books = Books([*operations.owned(operation), *vars(gd).values()])
+        if left := leak(call, books):
+            leaks[name] = left
+    assert not leaks
+
+
+@pytest.mark.parametrize("lost", [object(), None, 1000, "text", [], 7], ids=repr)
+def test_leaks_are_found(lost):
+    take = ctypes.pythonapi.Py_IncRef
+    assert leak(lambda: take(ctypes.py_object(lost)), Books([lost]))
+    assert leak(lambda: take(ctypes.py_object([lost])), Books())
+    assert not leak(lambda: [lost], Books([lost]))
