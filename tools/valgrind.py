@@ -16,7 +16,7 @@ from pathlib import Path
 
 import extension
 
-TESTS = ["buffer", "device", "dlpack_method", "dtype", "from_dlpack", "hostile", "no_memory", "numpy", "pickle"]
+TESTS = ["buffer", "device", "dlpack_method", "dtype", "from_dlpack", "hostile", "numpy", "pickle"]
 TESTS += ["points", "table", "tensor", "functions"]
 FLAGS = ["--error-limit=no", "--leak-check=full", "--show-leak-kinds=definite", "--errors-for-leak-kinds=definite"]
 FLAGS += ["--num-callers=30", "--fullpath-after=", "--max-threads=2000", "--keep-debuginfo=yes"]
