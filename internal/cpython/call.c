@@ -400,7 +400,7 @@ static PyObject *wanted(call *c) {
 static void host_fail(GDContext *host, const char *kind, const char *message, size_t n) {
   size_t before = strlen(kind = kind == NULL ? "" : kind) + 1;
   failure *f = malloc(sizeof *f + before + (n = message == NULL ? 0 : n));
-  if (f == NULL) return;
+  if (f == NULL) return (void)(((call *)host)->speechless = true);
   *f = (failure){n, f->kind + before};
   memcpy(f->kind, kind, before);
   if (n > 0) memcpy(f->kind + before, message, n);
@@ -687,8 +687,13 @@ GD_RARE static PyObject *refuse(call *c) {
     return NULL;
   }
   const failure *f = c->failure;
+  if (f == NULL && c->speechless) return PyErr_NoMemory();
   if (f == NULL) return PyErr_Format(class, "%U() failed, and did not say why", c->f->name);
-  PyObject *named = PyDict_GetItemString(PyEval_GetBuiltins(), f->kind);
+  PyObject *kind = PyUnicode_FromStringAndSize(f->kind, (Py_ssize_t)strlen(f->kind));
+  PyObject *named = kind == NULL ? NULL : PyDict_GetItemWithError(PyEval_GetBuiltins(), kind); /* which keeps it */
+  if (kind != NULL) Py_DecRef(kind);
+  if (named == NULL && PyErr_Occurred() != NULL && PyErr_ExceptionMatches(PyExc_MemoryError)) return NULL;
+  PyErr_Clear(); /* no such name: it is not UTF-8 */
   bool exception = named != NULL && PyType_GetFlags(Py_TYPE(named)) & Py_TPFLAGS_TYPE_SUBCLASS &&
                    PyType_IsSubtype((PyTypeObject *)named, (PyTypeObject *)PyExc_Exception);
   PyObject *text = PyUnicode_DecodeUTF8(f->message, (Py_ssize_t)f->size, "replace");
@@ -743,6 +748,7 @@ static void begin(call *c, const gd_function *f, PyObject *const *objects) {
   c->thread = NULL;
   c->stopped = c->lost = false;
   atomic_init(&c->failure, NULL);
+  atomic_init(&c->speechless, false);
   c->result.v_int64 = 0;
   c->code = GD_NULL;
   c->blocks = NULL;

@@ -55,6 +55,7 @@ typedef struct call {
   bool lost;                /* its library's runtime was given up: there is no way back into it */
   bool stopped;             /* it is one that the function has no say in */
   failure *_Atomic failure; /* what fail() was told; malloc'ed */
+  atomic_bool speechless;   /* there was no memory for that */
   const GDLibrary *library; /* that is entered */
   int64_t forks;            /* how many there were before */
   jmp_buf *back;            /* where a child that was forked meanwhile goes on, and who abandons the call */
