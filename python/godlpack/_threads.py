@@ -7,8 +7,10 @@ import sys
 from pathlib import Path
 from typing import Any, SupportsIndex
 
-from ._core import __file__ as core
+from . import _core
 from ._core import __version__, _choose_threads, _threads
+
+core: str = getattr(_core, "__file__", "")  # a program that has the module linked in has no file of it
 
 registered: list[Any] = []  # threadpoolctl's modules that know of godlpack: one at most, unless it was reloaded
 
@@ -48,7 +50,7 @@ def positive(n: SupportsIndex) -> int:
 def register_threadpool() -> None:
     """Makes godlpack known to threadpoolctl, once that is imported; it is then one of what threadpool_limits() limits."""
     threadpoolctl = sys.modules.get("threadpoolctl")
-    if threadpoolctl is None or threadpoolctl in registered or not hasattr(threadpoolctl, "register"):
+    if not core or threadpoolctl is None or threadpoolctl in registered or not hasattr(threadpoolctl, "register"):
         return
     registered.append(threadpoolctl)
 
