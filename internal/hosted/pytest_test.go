@@ -11,7 +11,9 @@ import (
 // elsewhere are the files of tests that ask the sources, the documentation or the wheel, or how the installed module fares
 // in processes of its own: not what is linked in here.
 var elsewhere = []string{
-	"abi", "bench", "cuda", "docs", "examples", "fork", "gpu", "guide", "launch", "packaging", "readme", "runtime", "signals", "stubs", "tool", "workers",
+	"abi", "bench", "cuda", "docs", "examples", "fork", "gpu", "guide", "inline", "interrupt_twice", "launch", "layouts", "limits", "mutation", "no_memory",
+	"num_threads", "packaging", "readme", "runtime", "signals", "state", "stubs", "testing", "tool", "workers",
+	"greenlets", "leaks", // a stack that is Go's cannot be switched; and this program's own threads allocate
 }
 
 // pytest runs one file of tests. Output is captured in Python only, so that the race detector's reports get through.
