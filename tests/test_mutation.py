@@ -310,7 +310,8 @@ def test_garbage_collection(go, make, change):
             got = outcome(lambda x=x: go.then_ints(x, numbers))
             gc.set_threshold(*before)
             gc.collect()
-            assert got == TOTAL or got == outcome(lambda x=x: go.then_ints(x, numbers))
+            # What is not written after it was resized may be NaN.
+            assert got == TOTAL or repr(got) == repr(outcome(lambda x=x: go.then_ints(x, numbers)))
     finally:
         gc.set_threshold(*before)
         gc.enable()

@@ -191,7 +191,8 @@ def test_cupy():
     """Its rules, since it cannot be run without a GPU: what it takes it looks at in part."""
     arrays = [lambda: CupyArray((2, 3)), lambda: CupyArray(()), lambda: CupyArray((3,), strides=(2,))]
     report = check_producer(*arrays, name="producer cupy.ndarray", isolated=True)
-    report.raise_if_failed(known={"R7 malformed_version", "R12 after_the_end"})
+    after_the_end = {"R12 after_the_end"} & {f.name for f in report.failed}  # whether that crashes, memory decides
+    report.raise_if_failed(known={"R7 malformed_version"} | after_the_end)
     known = {"R34 major_zero", "R42 negative_ndim", "R42 negative_extent", "R42 overflow", "R43 read_only", "R47 copy"}
     check_consumer(CupyConsumer(), name="consumer cupy.from_dlpack").raise_if_failed(known=known | {"R41 no_memory"})
 
@@ -284,14 +285,17 @@ def test_tasks_that_end_the_process():
     def exits():
         os._exit(3)
 
+    def children():
+        return [file.read_text() for file in sorted(Path("/proc/self/task").glob("*/children"))]
+
+    before = children()
     tasks = [lambda: 1, dies, lambda: "two", exits, lambda: time.sleep(60), lambda: 3]
     one, dead, two, gone, hung, three = isolation.results(tasks, patience=1)
     assert (one, two, three) == (1, "two", 3)
     assert dead.how == "the end of the process by SIGSEGV: last words" and not dead.hung
     assert gone.how == "the end of the process by exit status 3"
     assert hung.how == "no end within 1 s" and hung.hung
-    with pytest.raises(ChildProcessError):
-        os.waitpid(-1, os.WNOHANG)  # no child is left
+    assert children() == before  # none is left
 
 
 def test_here_nothing_dangerous_is_tried():

@@ -174,12 +174,16 @@ void gd_watch_start(void) {
   pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
-/* gd_watch_forked forgets the watcher, which a child does not have.
+/* gd_watch_forked forgets the watcher, which a child does not have, and takes the handler away, where nobody else stands on top
+   of it.
    C because: (c).
    GIL: held.
    Owns: nothing passes.
    Threads: the only one of a forked child. */
 void gd_watch_forked(void) {
+  action found;
+  const action *before = previous;
+  if (before != NULL && sigaction(SIGINT, NULL, &found) == 0 && found.sa_sigaction == on_interrupt) sigaction(SIGINT, before, NULL);
   watching = false;
   gd_watched.call = NULL;
   state.first = 0;
