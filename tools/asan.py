@@ -25,7 +25,7 @@ TESTS += ["functions", "go_functions"]
 RECORDS = "10000"
 C_ALONE = os.environ.get("GODLPACK_ASAN") == "c"
 BYTES = "tests/test_lifetime.py::test_bytes_stay"  # the sanitizer keeps freed memory a while
-CHAINS = "tests/test_lifetime.py::test_long_chains"  # the sanitizer makes frames several times as large
+CHAINS = "tests/test_lifetime.py::test_long_chain"  # the sanitizer makes frames several times as large
 FRAMEWORKS = [  # torch and jax take most of a minute to load under the sanitizer
     "tests/test_lifetime.py::test_after_finalization_of_others",
     "tests/test_lifetime.py::test_exit_with_tensors_of_others",

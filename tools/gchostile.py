@@ -17,7 +17,7 @@ TESTS += ["numpy", "pickle", "points", "rules", "table", "tensor", "threads", "t
 TESTS += ["functions", "go_functions"]
 PACKAGES = ["./packed", "./kernel", "./builtin", "./library", "./tvmffi"]  # where pointers lie in values
 
-CHAINS = "--deselect=tests/test_lifetime.py::test_long_chains"  # 300,000 crossings, each of which collects garbage
+CHAINS = "--deselect=tests/test_lifetime.py::test_long_chain"  # 300,000 crossings, each of which collects garbage
 
 TAG = "-tags=gchostile"
 HOSTILE = {"GODEBUG": "clobberfree=1", "GOGC": "1"}
