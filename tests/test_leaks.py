@@ -39,6 +39,7 @@ def test_each_operation(every):
 @pytest.mark.parametrize("lost", [object(), None, 1000, "text", [], 7], ids=repr)
 def test_leaks_are_found(lost):
     take = ctypes.pythonapi.Py_IncRef
-    assert leak(lambda: take(ctypes.py_object(lost)), Books([lost]))
+    immortal = sys.version_info >= (3, 12) and sys.getrefcount(lost) > 1 << 28  # nobody counts its references
+    assert immortal or leak(lambda: take(ctypes.py_object(lost)), Books([lost]))
     assert leak(lambda: take(ctypes.py_object([lost])), Books())
     assert not leak(lambda: [lost], Books([lost]))
