@@ -61,11 +61,11 @@ def scoreboard(request):
     if request.node.get_closest_marker("unbalanced") or not request.node.stash.get(PASSED, False):
         return
     for patience in (0, 0, 0, 0.01, 0.1, 1):  # a cycle may hang on another; jax gives back on threads of its own
-        if all(now <= before[what] for what, now in owed().items()):  # fewer: what tests before left to the collector
+        if owed() == before:
             return
         gc.collect()
         time.sleep(patience)
-    if any(now > before[what] for what, now in owed().items()):
+    if owed() != before:
         pytest.fail(f"the test leaks: owed {before} before, {owed()} after")
 
 

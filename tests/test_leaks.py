@@ -1,6 +1,7 @@
 """No operation leaves a reference or a block of Python's memory behind; `tox -e refs` asks that of each test."""
 
 import ctypes
+import gc
 import shutil
 import sys
 
@@ -11,6 +12,13 @@ from references import Books, leak
 from test_functions import compile_library
 
 import godlpack as gd
+
+
+@pytest.fixture(scope="module", autouse=True)
+def collected():
+    """Books let the collector see what other tests left, too: it goes before anything is counted."""
+    gc.unfreeze()
+    gc.collect()
 
 
 @pytest.fixture(scope="module")
