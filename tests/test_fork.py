@@ -471,6 +471,13 @@ def inside():
     raise AssertionError("no error")
 fork(inside)
 os.unlink(path)
+def inside():
+    try:
+        gd.zeros(3)
+    except RuntimeError as e:
+        assert path + ": No such file or directory" in str(e), e
+        return
+    raise AssertionError("no error")
 fork(inside)
 """
     forking(script, package=package(tmp_path, Path(_core.__file__)))

@@ -9,8 +9,11 @@ import sys
 import tempfile
 from pathlib import Path
 
+import faults
 import pytest
 import sample
+
+from godlpack import _core
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs Linux")
 
@@ -52,9 +55,19 @@ def core():
 
 
 @pytest.fixture(scope="module")
-def run(python):
+def place():
+    """A folder that every user may read, with godlpack in it: a forked child opens that again, as another user's process
+    if threads are counted, and such a one may not be let to where the tests or the package are."""
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o755)
+        yield faults.package(Path(folder), Path(_core.__file__))
+
+
+@pytest.fixture(scope="module")
+def run(python, place):
     def run(script, **options):
-        out = python(LIMITS + script, flags=("-X", "faulthandler", "-W", "ignore"), GOMAXPROCS="2", **options)
+        flags = ("-X", "faulthandler", "-W", "ignore")
+        out = python(LIMITS + script, flags=flags, package=place, GOMAXPROCS="2", **options)
         if "no user of its own" in out:
             pytest.skip("needs root, or user namespaces")
         return out.strip()
@@ -63,11 +76,8 @@ def run(python):
 
 
 @pytest.fixture(scope="module")
-def library():
-    """Where a process that is another user's can read it."""
-    with tempfile.TemporaryDirectory() as folder:
-        Path(folder).chmod(0o755)
-        yield sample.describe(sample.build(Path(folder)))
+def library(place):
+    return sample.describe(sample.build(place))
 
 
 MISSING = {

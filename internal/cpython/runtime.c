@@ -10,6 +10,7 @@
    C code, which works on the first library's variables (GD_KEPT). Copies are never closed: deleters lead into them. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <errno.h>
 #include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -124,10 +125,15 @@ int gd_runtime_exec(void) {
   return 0;
 }
 
-/* An upgrade of the package may have put another library in the place of this one. */
+/* An upgrade of the package may have put another library in the place of this one; a process that became another user's
+   may not be let to it any more. */
 static bool is_unchanged(char *why, size_t size) {
   struct stat now;
-  bool same = stat(life->path, &now) == 0 && now.st_ino == life->file.st_ino && now.st_size == life->file.st_size &&
+  if (stat(life->path, &now) != 0) {
+    snprintf(why, size, "%.900s: %s", life->path, strerror(errno));
+    return false;
+  }
+  bool same = now.st_ino == life->file.st_ino && now.st_size == life->file.st_size &&
               now.st_mtim.tv_sec == life->file.st_mtim.tv_sec && now.st_mtim.tv_nsec == life->file.st_mtim.tv_nsec;
   if (!same) snprintf(why, size, "%.900s is no longer the file that was loaded", life->path);
   return same;
