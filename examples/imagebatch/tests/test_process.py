@@ -14,6 +14,7 @@ INTERRUPTED = """
 import os, signal, sys, threading
 import imagebatch
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # Python sets none where it was started with SIGINT ignored
 threading.Timer(1, os.kill, (os.getpid(), signal.SIGINT)).start()
 try:
     imagebatch.decode([sys.argv[1]] * 1_000_000, 2, 2)
