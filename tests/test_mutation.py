@@ -117,6 +117,12 @@ VALUES = np.arange(N, dtype=np.float32)
 TOTAL = float(VALUES.astype(np.float64).sum())
 
 
+@pytest.fixture(autouse=True)
+def no_gradients():
+    with torch.no_grad():  # else a function may not write into what has one
+        yield
+
+
 @pytest.fixture(scope="module")
 def go(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
@@ -148,6 +154,25 @@ def torch_view():
     return torch.from_numpy(np.concatenate([VALUES, VALUES]).copy()).clone()[:N]
 
 
+def never_seen(base):
+    """A new type each time: Go imports what is of a type that nobody knows yet."""
+    return type("NeverSeen", (base,), {})
+
+
+def numpy_subclass():
+    x = never_seen(np.ndarray)((N,), np.float32)
+    x[:] = VALUES
+    return x
+
+
+def torch_subclass():
+    return torch.from_numpy(VALUES.copy()).clone().as_subclass(never_seen(torch.Tensor))
+
+
+def torch_gradient():
+    return torch.from_numpy(VALUES.copy()).clone().requires_grad_()
+
+
 NUMPY = {
     "dtype": setting("dtype", np.int8),
     "shape": setting("shape", (10, 10, N // 100)),
@@ -177,6 +202,11 @@ KINDS = {
     "numpy, reversed": (lambda: VALUES[::-1].copy()[::-1], NUMPY),
     "torch": (lambda: torch.from_numpy(VALUES.copy()).clone(), TORCH),
     "torch's view": (torch_view, TORCH),
+    "numpy, never seen": (lambda: VALUES.copy().view(never_seen(np.ndarray)), {"owner": lambda x: NUMPY["resize"](x.base)}),
+    "numpy's subclass": (numpy_subclass, NUMPY),
+    "numpy, many dimensions": (lambda: VALUES.copy().reshape(*[1] * 9, N).copy(), NUMPY),
+    "torch, never seen": (torch_subclass, TORCH),
+    "torch, with a gradient": (torch_gradient, TORCH),
     "bytearray": (lambda: gd.asarray(np.frombuffer(byte_array(), "f4")), {"nothing": lambda x: None}),
     "memoryview": (lambda: memoryview(byte_array()).cast("f"), {"release": lambda x: x.release()}),
     "array.array": (

@@ -157,13 +157,14 @@ static bool see_by_table(call *c, PyObject *x, const gd_plan *plan, bool writes,
   const DLPackExchangeAPI *api = plan->api;
   r->object = x;
   r->api = api;
-  r->torch = plan->guarded;
-  if (api->dltensor_from_py_object_no_sync == NULL || (writes && !r->torch)) return false; /* it may be read-only */
+  r->torch = plan->torch;
+  r->imported = false;
+  if (api->dltensor_from_py_object_no_sync == NULL || (writes && !plan->guarded)) return false; /* it may be read-only */
   if (api->dltensor_from_py_object_no_sync(x, &r->t) != 0 || !gd_is_plain(&r->t)) return false;
   if (plan->asks_python) {
     if (!gd_before_python(c) || !gd_torch_says_plain(x, plan, &r->t, writes)) return false;
     if (api->dltensor_from_py_object_no_sync(x, &r->t) != 0 || !gd_is_plain(&r->t)) return false;
-  } else if (r->torch && !gd_torch_says_plain(x, plan, &r->t, writes)) {
+  } else if (plan->guarded && !gd_torch_says_plain(x, plan, &r->t, writes)) {
     return false;
   }
   return own_dims(c, r);
@@ -184,7 +185,7 @@ static const DLTensor *see(call *c, PyObject *x, bool writes, record *r, uint64_
   if (plan->road == GD_BY_NUMPY) {
     r->object = x;
     r->api = NULL;
-    r->torch = false;
+    r->torch = r->imported = false;
     if (!gd_numpy_see(x, &r->t, r->dims, FEW, flags)) return NULL;
   } else if (plan->road != GD_BY_TABLE || !see_by_table(c, x, plan, writes, r)) {
     return NULL;
@@ -214,7 +215,7 @@ GD_RARE static bool gather_by_go(call *c, PyObject *x, PyObject *name, bool writ
   if (y == x) return to->codes[i] = GD_CALLABLE, to->values[i].v_handle = x, true;
   if (Py_TYPE(y) == gd_tensor_type) {
     choose(c, (PyObject *)Py_TYPE(x), gd_plan_of(Py_TYPE(x)));
-    if (!follow_owner(c, x, &((gd_tensor *)y)->t)) return false;
+    if (!follow_owner(c, x, &((gd_tensor *)y)->t) || !gd_pin_imported(c, x)) return false;
   }
   return gather(c, y, name, writes, depth, to, i, r);
 }

@@ -14,13 +14,14 @@ enum {
   SCRATCH = 4096,  /* bytes for small outputs: to copy them costs less than memory that Go asks for */
 };
 
-/* A tensor in the place where its owner has it, with shape and strides of the call's own: the owner may change its. */
+/* A tensor in the place where its owner has it, seen there or imported by Go, with shape and strides of the call's own: the owner may change its. */
 typedef struct record {
   DLTensor t;
   struct record *next;          /* the one that was made before */
   PyObject *object;             /* whose memory it is; an argument, or held by the call */
   const DLPackExchangeAPI *api; /* the table that made the record; NULL: NumPy's lane */
-  bool torch;                   /* torch's table */
+  bool torch;                   /* a tensor of torch */
+  bool imported;                /* Go has imported it: that keeps its memory, but its owner may still move it */
   gd_pin pin;                   /* once it is pinned */
   int64_t dims[2 * FEW];
 } record;
@@ -67,7 +68,7 @@ typedef struct call {
   size_t left;
   held *held;               /* objects that must live until the end */
   followed *followed;       /* our current streams that are others' until the end */
-  record *seen, *pinned;    /* tensors that are seen in place: those that nothing but their owner keeps, and the others */
+  record *seen, *pinned;    /* tensors in place: those that nothing but their owner keeps, and the others */
   standin *standin;         /* the thread that runs it in the place of the calling one; NULL: none */
   struct call *outer;       /* that waits for a callback, as this one does */
   uint64_t caller;          /* who waits: its thread */
@@ -87,6 +88,7 @@ void gd_call_forked(call *c);
 /* ---- pin.c ---- */
 
 bool gd_pin_seen(call *c);
+bool gd_pin_imported(call *c, PyObject *x);
 void gd_unpin(call *c);
 bool gd_is_alone(void);
 

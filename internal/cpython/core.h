@@ -153,6 +153,7 @@ typedef struct {
   const DLPackExchangeAPI *api; /* by table */
   bool guarded;                 /* by table: has torch's requires_grad, is_conj and is_neg, which its table ignores */
   bool asks_python;             /* and they may be Python code, since the type is not torch's own */
+  bool torch;                   /* torch's Tensor, or a type derived from it */
   PyObject *grad;               /* requires_grad as the type has it, if that cannot be hidden by an object: or NULL */
   descrgetfunc get_grad;        /* how to read it */
   bool immutable;               /* by method: legacy capsules are read-only */
@@ -173,6 +174,8 @@ static inline const gd_plan *gd_plan_of(const PyTypeObject *type) {
 }
 bool gd_torch_says_plain(PyObject *x, const gd_plan *plan, const DLTensor *t, bool no_grad);
 
+bool gd_torch_is_type(PyTypeObject *type);
+
 void gd_numpy_enable(PyTypeObject *type, void **table);
 void gd_numpy_learn(PyObject *x, DLDataType dtype, bool padded);
 bool gd_numpy_see(PyObject *x, DLTensor *t, int64_t *dims, int ndim, uint64_t *flags);
@@ -181,6 +184,7 @@ PyObject *gd_numpy_take_buffer(PyObject *x, PyObject *dtype_name);
 PyObject *gd_numpy_make(gd_tensor *x);
 PyObject *gd_numpy_copy(const DLTensor *t);
 bool gd_numpy_is_type(const PyTypeObject *type);
+bool gd_numpy_is_array(PyObject *x);
 
 /* ---- pins: memory that others hold, and must not move while a function works on it ---- */
 

@@ -91,7 +91,12 @@ bool gd_numpy_see(PyObject *x, DLTensor *t, int64_t *dims, int ndim, uint64_t *f
   return true;
 }
 
-static bool is_array(PyObject *x) { return x != NULL && PyType_IsSubtype(Py_TYPE(x), lane->array_type); }
+/* gd_numpy_is_array is true for arrays, also of derived types, when the lane is on; x may be NULL.
+   C because: (c).
+   GIL: held.
+   Owns: nothing passes.
+   Threads: any with the GIL. */
+bool gd_numpy_is_array(PyObject *x) { return x != NULL && lane->array_type != NULL && PyType_IsSubtype(Py_TYPE(x), lane->array_type); }
 
 /* gd_numpy_pin keeps the memory of x, an array of NumPy, where it is. The array that owns it must not resize it, nor free it
    for other memory: NumPy allows neither to an array that does not own its memory, so that is what it says meanwhile.
@@ -101,7 +106,7 @@ static bool is_array(PyObject *x) { return x != NULL && PyType_IsSubtype(Py_TYPE
    Threads: any with the GIL. */
 void gd_numpy_pin(PyObject *x, gd_pin *pin) {
   numpy_array *a = (numpy_array *)x;
-  while (is_array(a->base)) a = (numpy_array *)a->base;
+  while (gd_numpy_is_array(a->base)) a = (numpy_array *)a->base;
   Py_IncRef(pin->owner = (PyObject *)a);
   if ((pin->base = a->base) != NULL) Py_IncRef(pin->base);
   if (!(a->flags & OWNS_DATA) && gd_lock_find(a) == NULL) return;

@@ -1,7 +1,8 @@
 /* Pins: what keeps the memory of a call's arguments where it is. A tensor that is seen in place is borrowed, which costs
    nothing and is safe as long as no code runs that may change its owner: resize it, give it other memory. So before such code
    runs, the call holds the memory, and forbids its owner to move it: before a callback, before the __dlpack__ of another
-   argument, and before the GIL is given up while there are other threads of Python's. */
+   argument, and before the GIL is given up while there are other threads of Python's. What Go has imported is held from the
+   start; only that it must not move is left to forbid. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 
@@ -91,6 +92,19 @@ void gd_torch_unlock(gd_lock *l) {
   if (l->where != NULL && gd_lock_remove(l)) *(uint8_t *)l->where = 1;
 }
 
+/* gd_torch_is_type tells whether a type is torch's Tensor, or derived from it: the flag is searched nowhere else.
+   C because: (c).
+   GIL: held; no exception is pending.
+   Owns: nothing passes.
+   Threads: any with the GIL. */
+bool gd_torch_is_type(PyTypeObject *type) {
+  PyObject *module = PyDict_GetItemString(PyImport_GetModuleDict(), "torch");
+  PyObject *tensor = module == NULL ? NULL : PyObject_GetAttrString(module, "Tensor");
+  bool is = tensor != NULL && PyType_GetFlags(Py_TYPE(tensor)) & Py_TPFLAGS_TYPE_SUBCLASS && PyType_IsSubtype(type, (PyTypeObject *)tensor);
+  if (tensor != NULL) Py_DecRef(tensor);
+  return PyErr_Clear(), is;
+}
+
 /* Finds out, once, where the flag is. */
 static bool find_flag(const call *c) {
   if (torch->tried) return true;
@@ -111,7 +125,8 @@ static bool hold_storage(record *r) {
 /* Holds what a table lends: it lives on, whatever becomes of its owner. */
 static bool hold_lent(record *r) {
   DLManagedTensorVersioned *m = NULL;
-  if (r->torch) return hold_storage(r);
+  if (r->torch && (hold_storage(r) || r->imported)) return PyErr_Clear(), true; /* a wrapper of tensors has no storage */
+  if (r->torch) return false;
   if (gd_table_take(r->api, r->object, &m) != 0 || m == NULL) {
     if (PyErr_Occurred() == NULL) PyErr_SetString(PyExc_BufferError, "a tensor's exchange table lends its memory, but does not share it");
     return false;
@@ -123,8 +138,10 @@ static bool hold_lent(record *r) {
 
 /* ---- the pins of a call ---- */
 
+static bool is_numpy(const record *r) { return !r->torch && (r->imported || r->api == NULL); }
+
 static void unpin(record *r) {
-  if (r->api == NULL) return gd_numpy_unpin(&r->pin);
+  if (is_numpy(r)) return gd_numpy_unpin(&r->pin);
   gd_torch_unlock(&r->pin.lock);
   if (r->pin.owner != NULL) Py_DecRef(r->pin.owner);
   gd_managed_drop(r->pin.managed, NULL);
@@ -144,12 +161,29 @@ bool gd_pin_seen(call *c) {
     r->next = c->pinned;
     c->pinned = r;
     of_torch |= r->torch;
-    if (r->api == NULL) gd_numpy_pin(r->object, &r->pin);
+    if (is_numpy(r)) gd_numpy_pin(r->object, &r->pin);
     else if (!hold_lent(r)) return false;
   }
   if (of_torch && !find_flag(c)) return false;
   for (record *r = c->pinned; of_torch && r != NULL; r = r->next)
-    if (r->torch && r->pin.lock.where == NULL) gd_torch_lock(&r->pin.lock, r->object);
+    if (r->torch && r->pin.owner != NULL && r->pin.lock.where == NULL) gd_torch_lock(&r->pin.lock, r->object);
+  return true;
+}
+
+/* gd_pin_imported has an object that Go imported pinned, too, if its owner could move the memory.
+   C because: (c).
+   GIL: held; no exception is pending.
+   Owns: nothing passes: x must live until the end of the call; false with MemoryError set on failure.
+   Threads: the calling one. */
+bool gd_pin_imported(call *c, PyObject *x) {
+  bool torch = gd_torch_is_type(Py_TYPE(x));
+  record *r = torch || gd_numpy_is_array(x) ? gd_reserve(c, sizeof *r) : NULL;
+  if (r == NULL) return PyErr_Occurred() == NULL;
+  r->object = x;
+  r->torch = torch;
+  r->imported = true;
+  r->next = c->seen;
+  c->seen = r;
   return true;
 }
 
