@@ -13,6 +13,7 @@ import godlpack as gd
 np = pytest.importorskip("numpy")
 
 TIMES = 60
+LEAKY = TIMES - 6  # each call of a leak leaves one behind; what caches and lists of free objects take is less
 
 
 class Whole:
@@ -151,7 +152,7 @@ def grown(function, x):
     blocks = sys.getallocatedblocks()
     for _ in range(TIMES):
         call(function, x)
-    if sys.getallocatedblocks() - blocks >= TIMES // 2:
+    if sys.getallocatedblocks() - blocks >= LEAKY:
         gc.collect()  # numpy's repr of an array leaves a cycle
     return sys.getallocatedblocks() - blocks, sys.getrefcount(x) - references
 
@@ -164,7 +165,7 @@ def test_nothing_is_kept(name):
             call(CALLS[name], x)  # what is made once: plans, labels, modules
         for _ in range(3):  # lists of free objects grow at times
             blocks, references = grown(CALLS[name], x)
-            if blocks < TIMES // 2 and references < TIMES // 2:
+            if blocks < LEAKY and references < LEAKY:
                 break
         else:
             leaks[operand] = (blocks, references)
@@ -195,4 +196,4 @@ def test_refused_records_keep_no_objects():
         blocks = sys.getallocatedblocks()
         for _ in range(TIMES):
             call(gd.from_dlpack, forged.capsule())
-        assert sys.getallocatedblocks() - blocks < TIMES // 2, fields
+        assert sys.getallocatedblocks() - blocks < LEAKY, fields

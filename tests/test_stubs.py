@@ -13,6 +13,9 @@ def test_stubs_match_the_module(tmp_path):
     exceptions = [
         r"godlpack\.testing\.records\..*\._fields_",  # ctypes' own, which mypy sees otherwise
         r"godlpack\._core\.Function\.__text_signature__",  # of a type, Python shows the type's own
+        r"godlpack\._\w+\.\w+@\d+",  # classes within functions, which are not there before these run
+        r"godlpack\._cache\.instead_of_cache",  # functools.cache, of which mypy knows no arguments
+        r"godlpack\._library\.load_again",
     ]
     allowed.write_text("\n".join(exceptions))
     command = [sys.executable, "-m", "mypy.stubtest", "godlpack", "--ignore-missing-stub", "--allowlist", str(allowed)]
