@@ -48,7 +48,7 @@ BEGINNING = """\
 import json, os, sys, traceback, warnings
 import godlpack as gd
 warnings.simplefilter("always")
-warnings.filterwarnings("ignore", ".*use of fork\\(\\) may lead to deadlocks", DeprecationWarning)  # Python's own
+warnings.filterwarnings("ignore", ".*use of fork.. may lead to deadlocks", DeprecationWarning)  # Python's own
 counter = gd.load_module(sys.argv[1])
 
 def in_child(f):
