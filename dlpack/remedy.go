@@ -25,6 +25,11 @@ func DeviceRemedy(name string, want DeviceType, written bool) string {
 	return remedy(name, name+`.to("`+want.String()+`")`, written)
 }
 
+// WriteRemedy is for memory that must not be written, or cannot be element by element. What is written is in the copy.
+func WriteRemedy(name string) string {
+	return "use a copy, np.array(" + name + ") or " + name + ".clone()"
+}
+
 func remedy(name, copied string, written bool) string {
 	if written {
 		return "use a copy, " + copied + ", and put it back by " + name + "[...] = copy"

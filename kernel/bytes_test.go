@@ -27,9 +27,9 @@ func TestBytesAreRefusedAsTensors(t *testing.T) {
 	writable := tensorOf("x", nil)
 	writable.Mutable = true
 	for want, param := range map[string]kernel.Param{
-		"BufferError: f(): argument 'x': want any[...] on cpu, writable, got uint8[2] on cpu, read-only": writable,
-		"TypeError: f(): argument 'x': want float32[n] on cpu, got uint8[2] on cpu":                      tensorOf("x", float32s, "n"),
-		"ValueError: f(): argument 'x': want uint8[3] on cpu, got uint8[2] on cpu":                       tensorOf("x", []dlpack.DType{dlpack.UInt8}, "3"),
+		"BufferError: f(): argument 'x': want any[...] on cpu, writable, got bytes, which are read-only; use a bytearray": writable,
+		"TypeError: f(): argument 'x': want float32[n] on cpu, got uint8[2] on cpu":                                       tensorOf("x", float32s, "n"),
+		"ValueError: f(): argument 'x': want uint8[3] on cpu, got uint8[2] on cpu":                                        tensorOf("x", []dlpack.DType{dlpack.UInt8}, "3"),
 	} {
 		f := prepare(t, kernel.Func{Params: []kernel.Param{param}, Do: nothing})
 		if err := newCall([]byte("ab")).of(f, newHost()); err == nil || err.Error() != want {

@@ -114,7 +114,7 @@ func checkScalar(s *slot, cell packed.Cell) *refusal {
 		return nil
 	}
 	if dlpack.KindOf(err) == TypeError {
-		return &refusal{Kind: TypeError, Msg: "want " + s.want + ", got " + cell.Code.String()}
+		return &refusal{Kind: TypeError, Msg: "want " + s.want + ", got " + described(cell, scalarHint(s.Kind))}
 	}
 	return &refusal{Kind: dlpack.KindOf(err), Msg: dlpack.MessageOf(err)}
 }
@@ -128,12 +128,21 @@ func large(cell packed.Cell) string {
 	return "about " + strconv.FormatFloat(v, 'g', -1, 64)
 }
 
-// described names what a cell is, for error texts: a tensor by its dtype and shape.
-func described(cell packed.Cell) string {
+// described names what a cell is, for error texts: a tensor by its dtype and shape, and with a hint what to pass instead.
+func described(cell packed.Cell, hint string) string {
 	if t, err := cell.Tensor(); err == nil && t != nil && t.Validate() == nil {
-		return "a tensor, " + string(appendTensor(nil, t)) + ": pass a list (.tolist())"
+		return "a tensor, " + string(appendTensor(nil, t)) + hint
 	}
 	return cell.Code.String()
+}
+
+// scalarHint says what to pass instead of a tensor where a value of the kind is wanted.
+func scalarHint(kind Kind) string {
+	switch kind {
+	case KindBool, KindInt, KindFloat:
+		return ": pass one of its elements (x[0].item())"
+	}
+	return ""
 }
 
 // checkObject is checkScalar for what is no number.
@@ -193,7 +202,7 @@ func deviceOf(cell packed.Cell) (dlpack.Device, error) {
 func (c *Call) checkList(s *slot, cell packed.Cell, i int) *refusal {
 	list, err := cell.List()
 	if dlpack.KindOf(err) == TypeError {
-		return &refusal{Kind: TypeError, Msg: "want " + s.want + ", got " + described(cell)}
+		return &refusal{Kind: TypeError, Msg: "want " + s.want + ", got " + described(cell, ": pass a list (.tolist())")}
 	}
 	if err != nil {
 		return &refusal{Kind: dlpack.KindOf(err), Msg: dlpack.MessageOf(err)}

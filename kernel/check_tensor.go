@@ -92,6 +92,9 @@ func (c *Call) checkTensor(s *slot, cell packed.Cell, flags dlpack.Flags, at pos
 	case packed.CodeTensor, packed.CodeManaged:
 		t, err = cell.Tensor()
 	case packed.CodeBytes:
+		if s.Mutable {
+			return &refusal{Kind: BufferError, Msg: "want " + s.want + ", got bytes, which are read-only; use a bytearray"}
+		}
 		t, err = c.seeBytes(cell, at)
 		flags = dlpack.ReadOnly
 	default:
@@ -132,7 +135,7 @@ func (o *operand) checkMemory() *refusal {
 		return o.refuse(BufferError, ", a handle without an address")
 	}
 	if o.slot.Mutable && o.flags.Has(dlpack.ReadOnly) {
-		return o.refuse(BufferError, ", read-only")
+		return o.refuse(BufferError, ", read-only; "+dlpack.WriteRemedy(o.name()))
 	}
 	return nil
 }
@@ -202,7 +205,7 @@ func (o *operand) checkLayout() *refusal {
 		return o.refuse(BufferError, ", with lanes "+storageText(o.flags))
 	}
 	if o.slot.Mutable && !o.slot.Untyped && !apart(o.Tensor) {
-		return o.refuse(ValueError, ", of which elements share memory")
+		return o.refuse(ValueError, ", of which elements share memory; "+dlpack.WriteRemedy(o.name()))
 	}
 	return nil
 }
