@@ -3,10 +3,15 @@
 Each case runs in a process of its own, as what goes wrong there ends it.
 """
 
+import os
 import re
+import resource
 import shutil
+import subprocess
 import sys
 import tempfile
+import time
+from contextlib import suppress
 from pathlib import Path
 
 import faults
@@ -24,6 +29,17 @@ import godlpack as gd
 def status(name):
     return int(dict(line.split(":") for line in open("/proc/self/status") if name in line)[name].split()[0])
 
+def in_a_group():
+    # a container's limit of threads; the test removes the group
+    os.mkdir({group!r})
+    with open({group!r} + "/cgroup.procs", "w") as procs:
+        procs.write(str(os.getpid()))
+    return int(open({group!r} + "/pids.current").read())
+
+def limit_group(n):
+    with open({group!r} + "/pids.max", "w") as most:
+        most.write(str(n))
+
 def become_somebody():
     # the limit of threads counts all that a user has, and spares root
     if os.getuid() == 0:
@@ -34,20 +50,24 @@ def become_somebody():
         os._exit(0)
     return status("Threads")
 
-# what there is of each already, and in which unit
-RESOURCES = {
-    "megabytes": (resource.RLIMIT_AS, 1 << 20, lambda: status("VmSize") >> 10),
-    "data": (resource.RLIMIT_DATA, 1 << 20, lambda: status("VmData") >> 10),
-    "threads": (resource.RLIMIT_NPROC, 1, become_somebody),
-    "files": (resource.RLIMIT_NOFILE, 1, lambda: len(os.listdir("/proc/self/fd")) - 1),
-}
-used = {}
+def limit(kind, unit=1):
+    return lambda n: resource.setrlimit(kind, (n * unit, resource.getrlimit(kind)[1]))
+
+# how to set each limit, and what there is already
+RESOURCES = {{
+    "megabytes": (limit(resource.RLIMIT_AS, 1 << 20), lambda: status("VmSize") >> 10),
+    "data": (limit(resource.RLIMIT_DATA, 1 << 20), lambda: status("VmData") >> 10),
+    "threads": (limit(resource.RLIMIT_NPROC), become_somebody),
+    "pids": (limit_group, in_a_group),
+    "files": (limit(resource.RLIMIT_NOFILE), lambda: len(os.listdir("/proc/self/fd")) - 1),
+}}
+used = {{}}
 
 def leave(n, what):
-    limit, unit, measure = RESOURCES[what]
+    set_limit, measure = RESOURCES[what]
     if what not in used:
         used[what] = measure()
-    resource.setrlimit(limit, ((used[what] + n) * unit, resource.getrlimit(limit)[1]))
+    set_limit(used[what] + n)
 
 def core():
     gd.full((300, 300), 1).astype("float16").tolist()
@@ -63,16 +83,51 @@ def place():
         yield faults.package(Path(folder), Path(_core.__file__))
 
 
+# Where cgroups that count threads are, of either version.
+GROUPS = Path("/sys/fs/cgroup/pids") if Path("/sys/fs/cgroup/pids").exists() else Path("/sys/fs/cgroup")
+
+
 @pytest.fixture(scope="module")
-def run(python, place):
+def group():
+    """The name of a cgroup, not there yet."""
+    return GROUPS / f"godlpack-test-{os.getpid()}"
+
+
+@pytest.fixture(scope="module")
+def run(python, place, group):
     def run(script, **options):
         flags = ("-X", "faulthandler", "-W", "ignore")
-        out = python(LIMITS + script, flags=flags, package=place, GOMAXPROCS="2", **options)
+        try:
+            limits = LIMITS.format(group=str(group))
+            out = python(limits + script, flags=flags, package=place, GOMAXPROCS="2", **options)
+        finally:
+            if group.exists():
+                remove(group)
         if "no user of its own" in out:
             pytest.skip("needs root, or user namespaces")
         return out.strip()
 
     return run
+
+
+def remove(group):
+    """Removes a cgroup: once the last of its processes is gone, which the kernel may take a moment for."""
+    for _ in range(100):
+        with suppress(OSError):
+            return group.rmdir()
+        time.sleep(0.05)
+    raise AssertionError(f"{group} is still in use")
+
+
+def may_have_groups():
+    probe = GROUPS / f"godlpack-probe-{os.getpid()}"
+    try:
+        probe.mkdir()
+    except OSError:
+        return False
+    usable = (probe / "pids.max").exists()
+    probe.rmdir()
+    return usable
 
 
 @pytest.fixture(scope="module")
@@ -84,6 +139,7 @@ MISSING = {
     "megabytes": r"^MemoryError: godlpack: .*a Go runtime may take \d+ MB of address space .*ulimit -v is \d+ MB",
     "data": r"^MemoryError: godlpack: .*a Go runtime may take .*, \d+ MB of it for data.*ulimit -d is \d+ MB",
     "threads": r"^RuntimeError: godlpack: .*a Go runtime may take \d+ threads .*there can be only \d+ more.*ulimit -u",
+    "pids": r"^RuntimeError: godlpack: .*a Go runtime may take \d+ threads .*there can be only \d+ more.*pids.max",
     "files": r"^RuntimeError: godlpack: .*a Go runtime takes \d+ file descriptors.*there can be only \d+ more.*ulimit -n",
 }
 # how much is left: from too little for anything of Go to enough
@@ -91,6 +147,7 @@ STEPS = {
     "megabytes": [*range(20, 1820, 200), *range(1820, 2100, 40)],
     "data": [*range(8, 240, 24)],
     "threads": [*range(12)],
+    "pids": [*range(12)],
     "files": [*range(9)],
 }
 # what is run before there is a limit, and with it
@@ -128,6 +185,8 @@ for left in {steps}:
 def test_each_limit(run, library, what, where):
     """From too little to enough: an exception that says what is missing, and no other end; from some step on, none. A
     process that was told no goes on, and works with more."""
+    if what == "pids" and not may_have_groups():
+        pytest.skip("needs to make cgroups")
     before, call = WHERE[where]
     second = library.with_name("second.so")
     for suffix in (".so", ".json"):
@@ -167,6 +226,32 @@ except ZeroDivisionError:
 else:
     raise AssertionError("it ended by itself")
 """)
+
+
+CORE = """
+import godlpack as gd
+try:
+    print(gd.full((300, 300), 1).astype("float16").shape)
+except MemoryError as error:
+    print(error)
+"""
+
+
+@pytest.mark.parametrize("kilobytes", [64, 1 << 10, 1 << 16, 1 << 20, 1 << 25, 1 << 30, 1 << 36, 1 << 40])
+def test_stacks(kilobytes):
+    """Each thread has a stack as large as the limit that a process starts with: that of a new one may be too large for any."""
+    command = [sys.executable, "-P", "-c", CORE]
+    limits = (min(kilobytes << 10, sys.maxsize), resource.RLIM_INFINITY)
+    done = subprocess.run(
+        command, capture_output=True, text=True, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_STACK, limits)
+    )
+    assert done.returncode == 0, done.stderr
+    small = kilobytes <= 1 << 20
+    assert (
+        done.stdout == "(300, 300)\n"
+        if small
+        else done.stdout.startswith("(300") or "take smaller stacks (ulimit -s)" in done.stdout
+    )
 
 
 def test_import_needs_no_room(python):

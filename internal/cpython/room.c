@@ -51,7 +51,9 @@ static bool has_memory(int threads, char *why, size_t n) {
   written = WRITTEN * MEGABYTE + (size_t)threads * stack;
   void *addresses = mmap(NULL, wanted, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   void *pages = mmap(NULL, written, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  bool there = addresses != MAP_FAILED && pages != MAP_FAILED;
+  void *one = mmap(NULL, stack, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0); /* which the kernel may find too large by itself */
+  bool there = addresses != MAP_FAILED && pages != MAP_FAILED && one != MAP_FAILED;
+  if (one != MAP_FAILED) munmap(one, stack);
   if (addresses != MAP_FAILED) munmap(addresses, wanted);
   if (pages != MAP_FAILED) munmap(pages, written);
   char v[32], d[32];
