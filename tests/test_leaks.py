@@ -34,7 +34,9 @@ def every(tmp_path_factory):
     sys.modules["sample"] = before
 
 
-@pytest.mark.unbalanced("its books let the collector see what other tests left: it counts what each operation leaves itself")
+@pytest.mark.unbalanced(
+    "its books let the collector see what other tests left: it counts what each operation leaves itself"
+)
 def test_each_operation(every):
     leaks = {}
     for name, operation in every.items():

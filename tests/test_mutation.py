@@ -6,6 +6,8 @@ Each kind of object, in each way that it can be changed, from each place that ru
 import array
 import ctypes
 import gc
+import os
+import random
 import threading
 from contextlib import suppress
 
@@ -202,7 +204,10 @@ KINDS = {
     "numpy, reversed": (lambda: VALUES[::-1].copy()[::-1], NUMPY),
     "torch": (lambda: torch.from_numpy(VALUES.copy()).clone(), TORCH),
     "torch's view": (torch_view, TORCH),
-    "numpy, never seen": (lambda: VALUES.copy().view(never_seen(np.ndarray)), {"owner": lambda x: NUMPY["resize"](x.base)}),
+    "numpy, never seen": (
+        lambda: VALUES.copy().view(never_seen(np.ndarray)),
+        {"owner": lambda x: NUMPY["resize"](x.base)},
+    ),
     "numpy's subclass": (numpy_subclass, NUMPY),
     "numpy, many dimensions": (lambda: VALUES.copy().reshape(*[1] * 9, N).copy(), NUMPY),
     "torch, never seen": (torch_subclass, TORCH),
@@ -227,8 +232,8 @@ class Change:
     """Changes an object once, in the middle of something, and makes use of what was freed by that. What the object refuses
     (NumPy, torch and buffers may) is as good."""
 
-    def __init__(self, change, *objects):
-        self.change, self.objects, self.done = change, objects, 0
+    def __init__(self, change, *objects, collects=True):
+        self.change, self.objects, self.done, self.collects = change, objects, 0, collects
 
     def __call__(self):
         self.done += 1
@@ -236,7 +241,8 @@ class Change:
             with suppress(ValueError, RuntimeError, BufferError, AttributeError, TypeError):
                 self.change(x)
         self.rubbish = [np.full(n, np.float32(5)) for n in (1, 2, 100, N, 4 * N) for _ in range(10)]
-        gc.collect()
+        if self.collects:
+            gc.collect()
 
 
 class Producer:
@@ -370,6 +376,41 @@ def test_thread(go, make, change):
         start.set()
         stop.set()
         thread.join()
+
+
+CALLS = [
+    lambda go, x, run: go.call(x, run) == TOTAL,
+    lambda go, x, run: go.call_list([x, x], run) == TOTAL,
+    lambda go, x, run: go.call_held(lambda: x, run) == TOTAL,
+    lambda go, x, run: go.call(x, lambda: go.call_list([x], run)) == TOTAL,
+    lambda go, x, run: go.call_writing(x, run) == N,
+    lambda go, x, run: go.then(x, Producer(run)) == TOTAL,
+    lambda go, x, run: go.then_int(x, Number(run)) == TOTAL,
+    lambda go, x, run: go.then_float(x, Real(run)) == TOTAL,
+    lambda go, x, run: go.then_ints(x, [Number(run), Number(run)]) == TOTAL,
+    lambda go, x, run: go.then_writing(x, Producer(run)) == N,
+]
+
+
+def has_its_memory(x):
+    """Where torch refuses to resize a storage, the tensor has the new shape all the same: it reads from nowhere then."""
+    if not isinstance(x, torch.Tensor) or x.numel() == 0:
+        return True
+    last = x.storage_offset() + sum((n - 1) * step for n, step in zip(x.shape, x.stride(), strict=True))
+    return x.untyped_storage().nbytes() >= (last + 1) * x.itemsize
+
+
+def test_random_changes(go):
+    """300 calls, or as many as GODLPACK_MUTATIONS says, with several changes each; the same ones each time."""
+    chance = random.Random(13)
+    for i in range(int(os.environ.get("GODLPACK_MUTATIONS", "300"))):
+        make, changes = chance.choice(list(KINDS.values()))
+        x, several = make(), chance.choices(list(changes.values()), k=chance.randint(1, 3))
+        run = Change(lambda x, several=several: [change(x) for change in several], x, collects=i % 50 == 0)
+        assert chance.choice(CALLS)(go, x, run), (i, several)
+        assert run.done
+        if has_its_memory(x):
+            outcome(lambda x=x, run=run: go.call(x, run))  # whatever x is now
 
 
 def test_nothing_stays_forbidden(go):
