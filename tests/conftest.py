@@ -85,6 +85,14 @@ def python():
     return run
 
 
+@pytest.fixture(scope="module")
+def own_cache(tmp_path_factory):
+    """What load_inline builds goes to a cache of this module's own."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("GODLPACK_CACHE", str(tmp_path_factory.mktemp("cache")))
+        yield
+
+
 @pytest.fixture(scope="session")
 def np():
     return pytest.importorskip("numpy")

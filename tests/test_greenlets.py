@@ -60,10 +60,8 @@ func Total(ctx *kernel.Ctx, x tensor.Of[float64], f kernel.Callable, n int) (flo
 
 
 @pytest.fixture(scope="module")
-def go(tmp_path_factory):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("GODLPACK_CACHE", str(tmp_path_factory.mktemp("cache")))
-        yield gd.load_inline(SOURCE)
+def go(own_cache):
+    return gd.load_inline(SOURCE)
 
 
 def test_in_any_order(go):

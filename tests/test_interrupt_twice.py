@@ -122,10 +122,8 @@ def interrupted(call, *pauses):
 
 
 @pytest.fixture(scope="module")
-def start(tmp_path_factory):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("GODLPACK_CACHE", str(tmp_path_factory.mktemp("cache")))
-        yield START.format(path=gd.load_inline(SOURCE).__file__)
+def start(own_cache):
+    return START.format(path=gd.load_inline(SOURCE).__file__)
 
 
 @pytest.mark.parametrize("call", ["spin", "spin_held", "block", "deadlock", "sleep", "collect", "workers"])

@@ -509,14 +509,7 @@ def failures(module, check, dtype):
 
 
 @pytest.fixture(scope="module")
-def cached(tmp_path_factory):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("GODLPACK_CACHE", str(tmp_path_factory.mktemp("cache")))
-        yield
-
-
-@pytest.fixture(scope="module")
-def ops(cached):
+def ops(own_cache):
     return gd.load_inline(SOURCE)
 
 
@@ -569,7 +562,7 @@ def blocks(file, language):
 
 
 @pytest.fixture(scope="module")
-def shown(cached, tmp_path_factory):
+def shown(own_cache, tmp_path_factory):
     """The functions of the README, of the guide and of a new project, in one library."""
     folder = tmp_path_factory.mktemp("shown")
     guide = next(block for block in blocks("docs/guide.md", "python") if "load_inline" in block)

@@ -126,10 +126,8 @@ def no_gradients():
 
 
 @pytest.fixture(scope="module")
-def go(tmp_path_factory):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("GODLPACK_CACHE", str(tmp_path_factory.mktemp("cache")))
-        yield gd.load_inline(SOURCE)
+def go(own_cache):
+    return gd.load_inline(SOURCE)
 
 
 def setting(name, value):

@@ -53,11 +53,9 @@ NAMES = ("GODLPACK_NUM_THREADS", "GOMAXPROCS", "OMP_NUM_THREADS")
 
 
 @pytest.fixture(scope="module", autouse=True)
-def cache(tmp_path_factory):
+def built(own_cache):
     """Two libraries, built once for all processes."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("GODLPACK_CACHE", str(tmp_path_factory.mktemp("cache")))
-        yield [library(name) for name in ("first", "second")]
+    return [library(name) for name in ("first", "second")]
 
 
 def library(name):
