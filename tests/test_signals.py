@@ -1,10 +1,12 @@
 """Signals: importing godlpack changes none, Go's handlers come late, pass on what is not Go's, and leave forked children."""
 
 import os
+import shutil
 import signal
 
 import faults
 import pytest
+import sample
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs Linux")
 
@@ -167,6 +169,140 @@ assert in_child(inside) == -signal.SIGSEGV
         )
         assert ("Fatal Python error: Segmentation fault" in said) == ("enable" in order)
         assert "goroutine" not in said
+
+
+# ---- handlers that are set when Go runs already ----
+
+LATE = {
+    "signal.signal": "signal.signal(signal.SIGSEGV, lambda *a: hits.append(a[0]))",
+    "faulthandler": "faulthandler.enable()",
+    "both": "signal.signal(signal.SIGSEGV, lambda *a: hits.append(a[0])); faulthandler.enable()",
+    "the default": "signal.signal(signal.SIGSEGV, signal.SIG_DFL)",
+}
+
+RUNNING = {"library": "fail()", "library and core": "fail(); core()", "core and library": "core(); fail()"}
+
+
+@pytest.fixture(scope="module")
+def libraries(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("late")
+    first = sample.describe(sample.build(folder))
+    second = shutil.copy(first, folder / "second.so")
+    shutil.copy(first.with_suffix(".json"), second.with_suffix(".json"))
+    return first, second
+
+
+class TestLateHandlers:
+    """Python's are put behind Go's, within a quarter of a second."""
+
+    @pytest.fixture
+    def late(self, python, faulty, libraries):
+        start = f"""
+import ctypes, faulthandler, os, signal, threading, time
+import godlpack as gd
+from godlpack import _core
+first, second = (gd.load_module(path) for path in {tuple(map(str, libraries))})
+hits = []
+def refused(f, *args):
+    try:
+        f(*args)
+    except RuntimeError as e:
+        assert "Go panicked" in str(e) and "goroutine" in str(e), e
+    else:
+        raise AssertionError("no exception")
+def fail(library=first):
+    for _ in range(5):
+        refused(library.nil_pointer), refused(library.wild_pointer)
+    assert library.divmod(17) == (1, 7)
+def core():
+    refused(_core._layout, "nil"), refused(_core._layout, "wild")
+def settle():
+    time.sleep(0.7)
+"""
+        return lambda script, **options: python(ACTIONS + CHILD + start + script, package=faulty, timeout=60, **options)
+
+    @pytest.mark.parametrize("running", RUNNING.values(), ids=RUNNING.keys())
+    @pytest.mark.parametrize("handle", LATE.values(), ids=LATE.keys())
+    def test_in_go_code(self, late, handle, running):
+        work = "fail(); core(); x = threading.Thread(target=fail); x.start(); x.join()"
+        late(f"{running}\n{handle}\nsettle()\n{work}\nassert not hits\n{handle}\nsettle()\n{work}", flags=())
+
+    @pytest.mark.parametrize("running", ["fail()", "core()"], ids=["library", "core"])
+    def test_at_once(self, late, running):
+        """The fault happens again until Go is in front. Python's handler has run by then, and is heard later."""
+        late(f"{running}\n{LATE['signal.signal']}\n{running}\nassert set(hits) <= {{signal.SIGSEGV}}")
+
+    def test_other_faults(self, late):
+        late("""
+fail()
+for number in (signal.SIGBUS, signal.SIGFPE):
+    signal.signal(number, lambda *a: hits.append(a[0]))
+settle()
+os.kill(os.getpid(), signal.SIGBUS), os.kill(os.getpid(), signal.SIGFPE)
+assert hits == [signal.SIGBUS, signal.SIGFPE], hits
+fail(), core()
+""")
+
+    @pytest.mark.parametrize("handle", LATE.values(), ids=LATE.keys())
+    def test_between_two_libraries(self, late, handle):
+        late(f"fail()\n{handle}\nfail(second)\nsettle()\ncore(), fail(), fail(second), fail()", flags=())
+
+    @pytest.mark.parametrize("handle", LATE.values(), ids=LATE.keys())
+    @pytest.mark.parametrize("settle", ["", "settle()"], ids=["at once", "later"])
+    def test_in_forked_children(self, late, handle, settle):
+        """They have Python's handler alone, until Go starts."""
+        late(
+            f"""
+fail(), core(), fail(second)
+{handle}
+there = actions()[signal.SIGSEGV]
+{settle}
+def inside():
+    assert actions()[signal.SIGSEGV] == there
+    fail(), core()
+    assert actions()[signal.SIGSEGV] != there
+    assert in_child(lambda: fail(second)) == 0
+    if "append" not in {handle!r}:  # Python's handler would return to the fault for ever
+        assert in_child(lambda: ctypes.string_at(0)) == -signal.SIGSEGV
+assert in_child(inside) == 0
+""",
+            flags=("-W", "ignore"),
+        )
+
+    @pytest.mark.parametrize("running", RUNNING.values(), ids=RUNNING.keys())
+    def test_sent_by_somebody(self, late, running):
+        """A signal that is no fault is Python's."""
+        late(
+            f"{running}\n{LATE['signal.signal']}\nsettle()\nos.kill(os.getpid(), signal.SIGSEGV)\nassert hits == [signal.SIGSEGV]"
+        )
+
+    @pytest.mark.parametrize("running", RUNNING.values(), ids=RUNNING.keys())
+    @pytest.mark.parametrize(
+        "crash", ["ctypes.string_at(0)", "os.kill(os.getpid(), signal.SIGSEGV)"], ids=["fault", "sent"]
+    )
+    def test_the_end(self, late, running, crash):
+        """faulthandler gives its account, if it is still enabled, and the process ends as it would without Go."""
+        enabled = f"{running}\nfaulthandler.enable()\nsettle()\n"
+        for script in (enabled, enabled + "faulthandler.disable()\n", f"{running}\n{LATE['the default']}\nsettle()\n"):
+            said = late(script + crash, status=-signal.SIGSEGV, flags=())
+            assert said.count("Fatal Python error: Segmentation fault") == (script == enabled)
+            assert "goroutine" not in said
+
+    def test_not_of_python(self, late):
+        """What a C library has set stays."""
+        late("""
+fail()
+class Action(ctypes.Structure):
+    _fields_ = (("handler", ctypes.c_void_p), ("mask", ctypes.c_uint64 * 16), ("flags", ctypes.c_int), ("restorer", ctypes.c_void_p))
+handler = ctypes.CFUNCTYPE(None, ctypes.c_int)(hits.append)
+assert ctypes.CDLL(None).sigaction(signal.SIGSEGV, ctypes.byref(Action(ctypes.cast(handler, ctypes.c_void_p).value)), None) == 0
+there = actions()[signal.SIGSEGV]
+settle()
+assert first.divmod(17) == (1, 7) == second.divmod(17)
+settle()
+os.kill(os.getpid(), signal.SIGSEGV)
+assert hits == [signal.SIGSEGV]
+""")
 
 
 def test_panic_where_nobody_recovers(python, faulty):

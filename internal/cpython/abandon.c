@@ -17,7 +17,7 @@
 
 enum {
   TICK = 50,      /* milliseconds between looks at a call that lasts */
-  REST = 250,     /* between looks whether there is one */
+  REST = 250,     /* between looks whether there is one, and who handles faults */
   TWICE = 50,     /* in which a second signal is the same key */
   PATIENCE = 1000 /* that a function gets to end once it knows */
 };
@@ -112,7 +112,7 @@ static void install(void) {
   sigaction(SIGINT, &found, NULL);
 }
 
-/* ---- the watcher: a thread that sees calls last ---- */
+/* ---- the watcher: a thread that sees calls last, and who handles faults ---- */
 
 static void look(const call *c, uint64_t serial) {
   static const char hint[] = "\ngodlpack: the Go function that runs does not stop by itself (it never asks kernel.Ctx.Err); "
@@ -138,6 +138,7 @@ static void *watch(void *ignored) {
     t.tv_sec += tick / 1000 + t.tv_nsec / 1000000000;
     t.tv_nsec %= 1000000000;
     sem_timedwait(&work, &t);
+    gd_faults_look();
     uint64_t serial = gd_watched.serial;
     const call *c = gd_watched.call;
     if (c != NULL && serial == last) look(c, serial);
@@ -146,15 +147,34 @@ static void *watch(void *ignored) {
   return ignored;
 }
 
-/* gd_watch_start starts the watcher, unless there is one. Without it a call cannot be left.
+/* gd_watch_start starts the watcher, unless there is one. Without it no call can be left, and Go's handlers of faults are not put back
+   on top.
+   C because: (b).
+   GIL: held.
+   Owns: nothing passes; false if there is none.
+   Threads: any with the GIL. */
+bool gd_watch_start(void) {
+  sigset_t all, before;
+  pthread_attr_t small;
+  if (watching) return true;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  pthread_attr_init(&small);
+  pthread_attr_setstacksize(&small, 1 << 17);
+  watching = sem_init(&work, 0, 0) == 0 && pthread_create(&watcher, &small, watch, NULL) == 0;
+  if (watching) pthread_detach(watcher);
+  pthread_attr_destroy(&small);
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  return watching;
+}
+
+/* gd_watch_calls lets the main thread's calls be left from now on.
    C because: (b).
    GIL: held.
    Owns: nothing passes; no exception.
    Threads: any with the GIL. */
-void gd_watch_start(void) {
-  sigset_t all, before;
-  pthread_attr_t small;
-  if (watching) return;
+void gd_watch_calls(void) {
+  if (!gd_watch_start() || gd_watched.thread != 0) return;
   PyObject *threading = PyImport_ImportModule("threading");
   PyObject *thread = threading == NULL ? NULL : PyObject_CallMethod(threading, "main_thread", NULL);
   PyObject *ident = thread == NULL ? NULL : PyObject_GetAttrString(thread, "ident");
@@ -164,14 +184,6 @@ void gd_watch_start(void) {
     if (made[i] != NULL) Py_DecRef(made[i]);
   if (PyErr_Occurred() != NULL) return gd_watched.thread = 0, PyErr_Clear();
   install();
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  pthread_attr_init(&small);
-  pthread_attr_setstacksize(&small, 1 << 17);
-  watching = sem_init(&work, 0, 0) == 0 && pthread_create(&watcher, &small, watch, NULL) == 0;
-  if (watching) pthread_detach(watcher);
-  pthread_attr_destroy(&small);
-  pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
 /* gd_watch_forked forgets the watcher, which a child does not have, and takes the handler away, where nobody else stands on top
@@ -185,6 +197,7 @@ void gd_watch_forked(void) {
   const action *before = previous;
   if (before != NULL && sigaction(SIGINT, NULL, &found) == 0 && found.sa_sigaction == on_interrupt) sigaction(SIGINT, before, NULL);
   watching = false;
+  gd_watched.thread = 0;
   gd_watched.call = NULL;
   state.first = 0;
 }

@@ -108,23 +108,30 @@ static void *load(gd_library *l, char *why, size_t n) {
   gd_handlers before;
   pthread_mutex_lock(&loading);
   l->loaded = true;
+  gd_faults_open();
   gd_signals_read(before);
   void *handle = l->inherited || is_mistaken(l) ? gd_open_copy(l->path, why, n) : dlopen(l->path, RTLD_NOW | RTLD_LOCAL);
   l->layer = gd_signals_layer(before);
+  gd_faults_close();
   pthread_mutex_unlock(&loading);
   return handle;
 }
 
-/* Notes where the instructions of the library lie that has this entry. */
-static void find_code(gd_library *l, TVMBackendPackedCFunc entry) {
+/* gd_find_code tells where the instructions lie of which one is inside: all of its library. Nowhere if that is not known.
+   C because: (b).
+   GIL: any.
+   Owns: nothing.
+   Threads: any, but in no signal's handler. */
+void gd_find_code(const void *inside, uintptr_t *start, uintptr_t *end) {
   Dl_info info;
-  l->code = l->end = 0;
-  if (dladdr((void *)entry, &info) == 0) return;
+  *start = *end = 0;
+  if (dladdr(inside, &info) == 0) return;
   const ElfW(Ehdr) *file = info.dli_fbase;
   const ElfW(Phdr) *part = (const ElfW(Phdr) *)((const char *)file + file->e_phoff);
+  uintptr_t base = file->e_type == ET_EXEC ? 0 : (uintptr_t)file;
   for (int i = 0; i < file->e_phnum; i++) {
-    uintptr_t start = (uintptr_t)file + part[i].p_vaddr, end = start + part[i].p_memsz;
-    if (part[i].p_type == PT_LOAD && part[i].p_flags & PF_X && start <= (uintptr_t)entry && (uintptr_t)entry < end) l->code = start, l->end = end;
+    uintptr_t from = base + part[i].p_vaddr, to = from + part[i].p_memsz;
+    if (part[i].p_type == PT_LOAD && part[i].p_flags & PF_X && from <= (uintptr_t)inside && (uintptr_t)inside < to) *start = from, *end = to;
   }
 }
 
@@ -195,13 +202,13 @@ const GDLibrary *gd_library_open(gd_library *l, const gd_function *f) {
   pthread_mutex_lock(&opening);
   const GDLibrary *table = l->opened != NULL ? l->opened : open_file(l, &error, why, sizeof why);
   const char *fault = table == NULL ? why : table_fault(table, why, sizeof why);
-  if (fault == NULL) find_code(l, table->call);
+  if (fault == NULL) gd_find_code((void *)table->call, &l->code, &l->end);
   l->opened = table;
   pthread_mutex_unlock(&opening);
   PyEval_RestoreThread(thread);
   if (fault != NULL)
     return PyErr_Format(error != NULL ? error : PyExc_ImportError, "godlpack: %s cannot be used: %s", l->path, fault), NULL;
-  gd_watch_start();
+  gd_watch_calls();
   PyObject *declarations = declarations_of(table), *check = l->check;
   Py_IncRef(check); /* it may be replaced meanwhile */
   PyObject *caller = f != NULL && l->lost != NOTHING && !l->told ? f->name : Py_None;
@@ -246,7 +253,9 @@ bool gd_library_runs(const gd_library *l, uintptr_t pc) { return l->code <= pc &
 void gd_library_abandon(gd_library *l) {
   const GDLibrary *t = l->opened;
   if (t != NULL && t->size >= offsetof(GDLibrary, retire) + sizeof t->retire && t->retire != NULL) t->retire();
+  gd_faults_open();
   gd_signals_drop(l->layer);
+  gd_faults_close();
   l->inherited = true;
   l->opened = l->table = NULL;
   l->lost = BY_ABANDON;

@@ -106,8 +106,10 @@ static void after_fork(void) {
     r->bury();
     life->ready = false;
   }
+  gd_faults_forked();
   do r->withdraw_signals();
   while (gd_signals_peel()); /* libraries of functions were opened before and after it was started */
+  gd_faults_lift();
 }
 
 /* gd_runtime_exec watches for forks, and remembers where the library is.
@@ -199,7 +201,10 @@ bool gd_runtime_threads(int n) {
 bool gd_may_enter(void) {
   if (life->ready) return true;
   if (!has_room() || (life->current->dead && !revive())) return false;
+  gd_faults_open();
   life->current->start();
+  gd_faults_close();
+  gd_watch_start();
   life->ready = true;
   return gd_threads_apply();
 }

@@ -39,8 +39,12 @@ static int index_of(intptr_t number) {
   return -1;
 }
 
-/* Does what would have happened without Go. A fault that nobody handles happens again, when there is no handler. */
-static void pass_on(const struct sigaction *previous, int number, siginfo_t *info, void *context) {
+/* gd_pass_on does what would have happened without Go. A fault that nobody handles happens again, when there is no handler.
+   C because: (b).
+   GIL: any.
+   Owns: nothing passes.
+   Threads: any, in a signal's handler. */
+void gd_pass_on(const struct sigaction *previous, int number, siginfo_t *info, void *context) {
   bool fault = info->si_code > 0, none = previous->sa_handler == SIG_DFL;
   if (!none && previous->sa_handler != SIG_IGN) {
     if (previous->sa_flags & SA_SIGINFO) previous->sa_sigaction(number, info, context);
@@ -51,7 +55,7 @@ static void pass_on(const struct sigaction *previous, int number, siginfo_t *inf
   }
 }
 
-static void forward(int number, siginfo_t *info, void *context) { pass_on(&actions[index_of(number)].previous, number, info, context); }
+static void forward(int number, siginfo_t *info, void *context) { gd_pass_on(&actions[index_of(number)].previous, number, info, context); }
 
 /* Go forwards what is not its own to the handler that it believes was there before, but two things: SIGURG, which two Go
    runtimes in one process must both see, or one of them cannot preempt; and a fault's signal that somebody has sent, of
@@ -131,7 +135,7 @@ static GD_OWN int layered;
 static void on_urgent(int layer, int number, siginfo_t *info, void *context) {
   int saved = errno;
   if (layers[layer].urgent.sa_handler != NULL) layers[layer].urgent.sa_sigaction(number, info, context);
-  pass_on(&layers[layer].previous[URGENT], number, info, context);
+  gd_pass_on(&layers[layer].previous[URGENT], number, info, context);
   errno = saved;
 }
 

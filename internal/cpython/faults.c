@@ -1,0 +1,158 @@
+/* Faults in Go code stay Go's. A handler of SIGSEGV, SIGBUS or SIGFPE that is set while Go runs stands before Go's, and Python's
+   know nothing of Go: that of signal.signal() makes a note and returns to the fault, for ever; faulthandler's takes it for a crash.
+   So the handlers of all Go runtimes lie between a floor, which runs what was there before them, or what Python has set since, and
+   a lid, which keeps signals that somebody sent from Go: it would die of them. A thread (abandon.c) looks whether Python has
+   covered the lid, and puts it back on top. Others' handlers stay where they are: they pass on what is not theirs. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+
+#include "core.h"
+
+enum { FAULTS = 3, SOME = 16 };
+typedef struct sigaction action;
+typedef void handler(int number, siginfo_t *info, void *context);
+
+static const int faults[FAULTS] = {SIGSEGV, SIGBUS, SIGFPE};
+static const action nobody = {.sa_handler = SIG_DFL};
+static GD_OWN struct {
+  _Atomic(const action *) below, reporter; /* what the floor runs; reporter: faulthandler's, which comes first, or NULL */
+  _Atomic(handler *) go;                   /* what the lid runs: the last runtime's, which passes on to the one before */
+  action lid;
+  bool laid, opened, covered;              /* the floor lies; a runtime may come; the lid lies */
+} handlers[FAULTS];
+static GD_OWN action seen[SOME]; /* every action that was found; never changed, as a handler may be at it */
+static GD_OWN int count;
+static GD_OWN uintptr_t interpreter, end; /* where Python's own code lies */
+static GD_OWN pthread_mutex_t changing = PTHREAD_MUTEX_INITIALIZER;
+
+static int index_of(int number) {
+  int i = 0;
+  while (faults[i] != number) i++;
+  return i;
+}
+
+static void on_floor(int number, siginfo_t *info, void *context) {
+  int i = index_of(number), saved = errno;
+  const action *reporter = handlers[i].reporter, *below = handlers[i].below;
+  if (reporter != NULL) reporter->sa_handler(number); /* it returns, so that the one below ends the process */
+  gd_pass_on(below, number, info, context);
+  errno = saved;
+}
+
+static void on_lid(int number, siginfo_t *info, void *context) {
+  handler *go = handlers[index_of(number)].go;
+  (info->si_code > 0 && go != NULL ? go : on_floor)(number, info, context);
+}
+
+static const action *remember(const action *a) {
+  for (int i = 0; i < count; i++)
+    if (seen[i].sa_handler == a->sa_handler && seen[i].sa_flags == a->sa_flags) return &seen[i];
+  return count == SOME ? NULL : (seen[count] = *a, &seen[count++]);
+}
+
+/* Whether it is Python's, by signal.signal() or faulthandler, or nobody's. */
+static bool is_pythons(const action *a) {
+  uintptr_t at = (uintptr_t)a->sa_handler;
+  return a->sa_handler == SIG_DFL || a->sa_handler == SIG_IGN || (interpreter <= at && at < end && !(a->sa_flags & SA_SIGINFO));
+}
+
+/* Makes what was found the floor's; false if it cannot be. */
+static bool adopt(int i, const action *a) {
+  const action *known = remember(a);
+  if (known == NULL) return false;
+  bool reports = is_pythons(a) && a->sa_handler != SIG_DFL && a->sa_flags & SA_NODEFER;
+  handlers[i].reporter = reports ? known : NULL;
+  if (!reports) handlers[i].below = known;
+  else if (handlers[i].below == NULL) handlers[i].below = &nobody;
+  return true;
+}
+
+/* Puts the lid back on top of what Python has set. */
+static void look(int i) {
+  action now, other;
+  if (!handlers[i].covered || sigaction(faults[i], NULL, &now) != 0 || now.sa_sigaction == on_lid || !is_pythons(&now) || !adopt(i, &now)) return;
+  if (sigaction(faults[i], &handlers[i].lid, &other) == 0 && other.sa_handler != now.sa_handler) adopt(i, &other); /* set meanwhile */
+}
+
+/* Lets a Go runtime stand where it can be covered: on the others, or on the floor; not on what somebody has put on the lid. */
+static void uncover(int i) {
+  action now, under = {.sa_sigaction = on_floor, .sa_flags = SA_SIGINFO | SA_ONSTACK};
+  look(i);
+  if (sigaction(faults[i], NULL, &now) != 0) return;
+  if (handlers[i].covered && now.sa_sigaction == on_lid) under = handlers[i].lid, under.sa_sigaction = handlers[i].go;
+  else if (handlers[i].laid || (now.sa_sigaction != on_lid && !adopt(i, &now))) return;
+  handlers[i].laid = handlers[i].opened = sigaction(faults[i], &under, NULL) == 0;
+}
+
+static void cover(int i) {
+  action now;
+  if (!handlers[i].opened || sigaction(faults[i], NULL, &now) != 0) return;
+  handlers[i].opened = false;
+  handlers[i].go = now.sa_sigaction;
+  handlers[i].lid = now;
+  handlers[i].lid.sa_sigaction = on_lid;
+  handlers[i].covered = sigaction(faults[i], &handlers[i].lid, NULL) == 0;
+}
+
+/* gd_faults_open comes before a Go runtime starts, or its handlers are taken away.
+   C because: (b).
+   GIL: any.
+   Owns: keeps others out until gd_faults_close.
+   Threads: any. */
+void gd_faults_open(void) {
+  pthread_mutex_lock(&changing);
+  if (interpreter == 0) gd_find_code((void *)PyErr_CheckSignals, &interpreter, &end);
+  for (int i = 0; i < FAULTS && gd_runtime_is_lazy(); i++) uncover(i); /* else Go was there before everybody */
+}
+
+/* gd_faults_close comes after that.
+   C because: (b).
+   GIL: any.
+   Owns: nothing passes.
+   Threads: the one that opened. */
+void gd_faults_close(void) {
+  for (int i = 0; i < FAULTS; i++) cover(i);
+  pthread_mutex_unlock(&changing);
+}
+
+/* gd_faults_look puts Go's handlers back in front of Python's.
+   C because: (c).
+   GIL: not needed.
+   Owns: nothing passes.
+   Threads: the watcher. */
+void gd_faults_look(void) {
+  if (pthread_mutex_trylock(&changing) != 0) return;
+  for (int i = 0; i < FAULTS; i++) look(i);
+  pthread_mutex_unlock(&changing);
+}
+
+/* gd_faults_forked opens in a child, whose Go is dead: its handlers are taken away next.
+   C because: (c).
+   GIL: not needed.
+   Owns: nothing passes.
+   Threads: the only one of a forked child. */
+void gd_faults_forked(void) {
+  changing = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+  for (int i = 0; i < FAULTS; i++)
+    if (handlers[i].laid) uncover(i);
+}
+
+/* gd_faults_lift takes the floor away, where nobody stands on it any more. Who goes on calling the lid comes to what lay below.
+   C because: (c).
+   GIL: not needed.
+   Owns: nothing passes.
+   Threads: the only one of a forked child. */
+void gd_faults_lift(void) {
+  action now;
+  for (int i = 0; i < FAULTS; i++) {
+    const action *under = handlers[i].reporter != NULL ? handlers[i].reporter : handlers[i].below;
+    handlers[i].covered = handlers[i].opened = false;
+    handlers[i].go = on_floor;
+    if (!handlers[i].laid || sigaction(faults[i], NULL, &now) != 0 || now.sa_sigaction != on_floor) continue;
+    sigaction(faults[i], under, NULL);
+    handlers[i].reporter = NULL;
+    handlers[i].laid = false;
+  }
+}
