@@ -126,7 +126,7 @@ def first_entry(way, forever, sample):
     and too few threads for Go are a RuntimeError."""
     allocations = Allocations()
     library = gd.load_module(sample, package="sample")
-    operation = (lambda: library.divmod(17)) if "open" in way else (lambda: gd.zeros(3))
+    operation = (lambda: library.divmod(17)) if "open" in way else (lambda: gd.asarray(b"abc").tolist())
     expected = in_a_child(lambda: repr(operations.plain(operation())))
     if "fork" in way:
         operation()

@@ -2,6 +2,7 @@
 
 import array
 import copy
+import ctypes
 import gc
 import inspect
 import json
@@ -92,12 +93,17 @@ def test_function_lives_without_its_module(library):
 
 def test_make_function_wants_what_it_is_made_of(library):
     make = gd._core._function
-    good = [str(library), print, 0, "f", "f", "m", "d", "()", ("x",), 0, 0, False]
+    good = [str(library), print, 0, "f", "f", "m", "d", "()", ("x",), 0, 0, False, None]
+    assert make(*good).__name__ == "f"
     for place, wrong in ((0, 5), (2, "0"), (3, 5), (8, ["x"]), (8, (5,)), (6, None)):
         with pytest.raises(TypeError):
             make(*good[:place], wrong, *good[place + 1 :])
     with pytest.raises(TypeError):
         make()
+    with pytest.raises(FileNotFoundError):
+        make("nowhere", *good[1:])
+    with pytest.raises(TypeError):
+        gd._core._declarations()
 
 
 # ---- arguments ----
@@ -547,9 +553,19 @@ def test_small_output_of_a_dtype_that_numpy_has_not(f, np, torch):
             f.placed(x, like=np.ndarray)
 
 
+def with_strides_at(address):
+    forged = forge.Forged((2, 3))
+    forged.managed.dl_tensor.strides = ctypes.cast(address, ctypes.POINTER(ctypes.c_int64))
+    return forged
+
+
+FULL = object()  # set_error() without a word
 REFUSED = BufferError, "another tensor than it was asked for"
 ALLOCATORS = {
     "fails": (None, MemoryError, "the framework is full"),
+    "fails without a word": (FULL, MemoryError, "^$"),
+    "gives nothing": (lambda: None, MemoryError, "has no memory for an output"),
+    "no address of strides": (lambda: with_strides_at(8), *REFUSED),
     "another shape": (lambda: forge.Forged((3, 2)), *REFUSED),
     "another rank": (lambda: forge.Forged((6,)), *REFUSED),
     "another dtype": (lambda: forge.Forged((2, 3), dtype=(0, 32, 1)), *REFUSED),
@@ -575,7 +591,12 @@ def test_small_output_by_an_allocator_that_errs(f, np, case):
         if make is None:
             set_error(context, b"MemoryError", b"the framework is full")
             return -1
-        made.append(make())
+        if make is FULL:
+            set_error(context, b"MemoryError", None)
+            return -1
+        if (one := make()) is None:
+            return 0
+        made.append(one)
         made[-1].exported += 1
         out[0] = made[-1].address
         return 0
@@ -607,6 +628,13 @@ def test_out_gets_a_returned_argument(f, np):
     assert f.echo(x, out=out) is out
     assert out.tolist() == [0, 1, 2]
     assert f.echo(x, out=x) is x
+
+
+def test_out_and_more_outputs_than_declared(f, np):
+    x, out = np.arange(3.0), np.zeros(3)
+    first, second = f.surplus(x, out=out)
+    assert first is out
+    assert second.tobytes() == b"\2" * 24
 
 
 def test_out_is_refused(f, np):
@@ -654,6 +682,44 @@ def test_failure(f, kind, error):
     assert type(raised.value) is error
 
 
+def test_failure_in_fewer_words(f):
+    with pytest.raises(RuntimeError):
+        f.mute("")
+    with pytest.raises(KeyError):
+        f.mute("KeyError")
+
+
+def test_callable_that_raises_and_is_called_again(f, np):
+    """A function that does not mind has what it wants; the exceptions are nobody's."""
+    raised = []
+
+    def fail(x):
+        raised.append(KeyError(len(raised)))
+        raise raised[-1]
+
+    assert f.insist(fail, np.ones(1)) is None
+    assert len(raised) == 2
+    assert f.insist(lambda x: x, np.ones(1)) is None
+
+
+def test_output_on_a_device_that_there_is_not(f, np):
+    x = np.ones(3)
+    for out in (None, np.ones(3)):
+        with pytest.raises((BufferError, RuntimeError, ValueError)):
+            f.elsewhere(x, gd.Device("metal"), out=out)
+    assert f.elsewhere(x, gd.Device("cpu"), out=x) is x
+
+
+def test_many_parameters(f, np):
+    """From the 65th on, any may be one that is written."""
+    told = f.many(*range(64), np.arange(2))
+    assert told.startswith("int 0;int 1;")
+    assert "tensor" in told
+    frozen = np.arange(2)
+    frozen.flags.writeable = False
+    assert "read-only" in f.many(*range(64), frozen)
+
+
 def test_failure_without_a_word(f):
     with pytest.raises(RuntimeError, match=r"silent\(\) failed, and did not say why"):
         f.silent()
@@ -686,11 +752,18 @@ def test_allocation_fails(f, np, torch):
         (16, RuntimeError, "a value of code 68"),
         (17, RuntimeError, "a value of code 10"),
         (18, RuntimeError, "did not say why"),
+        (19, RuntimeError, "a list that is not valid"),
+        (20, RuntimeError, "a list that is not valid"),
     ],
 )
 def test_odd_result(f, which, error, text):
     with pytest.raises(error, match=text):
         f.odd(which)
+
+
+def test_rare_results(f):
+    assert f.odd(21) == 2**64 - 1
+    assert f.odd(22) == [[None]]
 
 
 def test_results_that_are_read_only(f, np, torch):
@@ -895,6 +968,10 @@ def test_table_from_before_there_were_threads(tmp_path):
     finally:
         gd.set_num_threads(None)
     assert module.tell(1)
+
+
+def test_table_without_functions(tmp_path):
+    assert gd.load_module(compile_library(tmp_path / "empty.so", "-DEMPTY")).__all__ == []
 
 
 @pytest.mark.parametrize(
