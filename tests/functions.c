@@ -162,7 +162,7 @@ static int values(TVMValue *ret, int *code) {
 }
 
 enum { NOP0, NOP3, TELL, TELL9, ECHO, EMPTY_LIKE, TWO, ODD, FAIL, SILENT, VALUES, WAIT, INVOKE, WRITE, HELD, SCRATCH, BOTH, LISTED, STREAM, STREAM_OF, PLACED, PLACED_TWICE, LEND,
-       INSIST, ELSEWHERE, SURPLUS, MUTE, MANY };
+       INSIST, ELSEWHERE, SURPLUS, MUTE, MANY, POLL, SPIN, DOZE };
 
 __attribute__((unused)) static const GDFunction functions[] = {
 #define P(name) "{\"name\":\"" name "\",\"kind\":\"tensor\"}"
@@ -197,6 +197,9 @@ __attribute__((unused)) static const GDFunction functions[] = {
     D("mute", "{\"name\":\"kind\",\"kind\":\"str\"}", ""),
 #define P8(n) P(n "0") "," P(n "1") "," P(n "2") "," P(n "3") "," P(n "4") "," P(n "5") "," P(n "6") "," P(n "7")
     D("many", P8("a") "," P8("b") "," P8("c") "," P8("d") "," P8("e") "," P8("f") "," P8("g") "," P8("h") "," P("last"), ""),
+    D("poll", P("x"), ""),
+    D("spin", P("x"), T),
+    D("doze", P("x"), ""),
 };
 
 /* The slot of an exchange table that knows no stream. */
@@ -271,6 +274,10 @@ __attribute__((unused)) static int call(TVMValue *args, int *codes, int n, TVMVa
       rc = new_like(c, args[0].v_handle, 0, ret, ret_code);
       ((DLTensor *)args[0].v_handle)->device = (DLDevice){1, 0};
       return rc;
+    case POLL: return c->poll(c) == 0 ? 0 : -1;
+    case SPIN: case DOZE: /* never stop: in code of their own, and mostly in the system's */
+      for (volatile int64_t i = 0;; i++)
+        if (c->function == DOZE && i % 1000000 == 0) usleep(3000);
     case MUTE: /* says less than there is to say */
       kind = args[0].v_handle;
       return c->fail(c, kind->size > 0 ? kind->data : NULL, NULL, 5), -1;

@@ -564,6 +564,34 @@ fork(inside)
     forking(script, package=package(tmp_path, Path(_core.__file__)))
 
 
+@pytest.mark.parametrize("change", ["size", "seconds", "nanoseconds"])
+def test_library_was_changed_in_place(forking, tmp_path, change):
+    script = f"""
+gd.zeros(3)
+path, change = _core.__file__, {change!r}
+was = os.stat(path)
+if change == "size":
+    with open(path, "ab") as file:
+        file.write(b"more")
+    os.utime(path, ns=(was.st_atime_ns, was.st_mtime_ns))
+else:
+    seconds, rest = divmod(was.st_mtime_ns, 10**9)
+    more = 10**9 if change == "seconds" else 1 if rest == 0 else -1
+    os.utime(path, ns=(was.st_atime_ns, was.st_mtime_ns + more))
+t = gd.zeros(3)
+def inside():
+    for call in (lambda: gd.zeros(3), lambda: memoryview(t)):
+        try:
+            call()
+        except RuntimeError as e:
+            assert "no longer the file that was loaded" in str(e), e
+        else:
+            raise AssertionError("no error")
+fork(inside)
+"""
+    forking(script, package=package(tmp_path, Path(_core.__file__)))
+
+
 def test_unguarded_entry_ends_at_once(forking):
     """A C function of cgo's, called past the door in a child: one line and SIGABRT, where Go would hang."""
     script = """

@@ -1039,3 +1039,164 @@ def test_host_and_libraries_agree(tmp_path):
         said.append(subprocess.run([str(program)], capture_output=True, text=True, check=True).stdout)
     assert said[0] == said[1]
     assert said[0].count("\n") > 40
+
+
+# ---- tensors that cannot be held ----
+
+LENT = """
+import ctypes, sys, threading
+import forge
+import godlpack as gd
+f = gd.load_module({library!r})
+
+class Lent(forge.Producer):  # a type whose table lends what it does not share
+    pass
+
+def lend(x, out):
+    out[0] = x.forged.managed.dl_tensor
+    return 0
+
+other = forge.Forged((3,))
+def share(x, out):
+    if how == "nothing":
+        return 0
+    if how == "another":
+        other.exported += 1
+        out[0] = other.address
+        return 0
+    x.forged.exported += 1
+    out[0] = x.forged.address
+    return 0
+
+table = forge.forged_table(from_py=share)
+table.record_from_py = forge.slot(forge.RecordFromPy, lend)
+Lent.__dlpack_c_exchange_api__ = forge.publish(table).__dlpack_c_exchange_api__
+how = "well"
+x = Lent(forge.Forged((3,)))
+kept = gd.from_dlpack(x)  # which makes a plan
+assert f.tell(x).startswith("tensor 2 32 (3:1,)")
+
+def refused(call, *arguments, **keywords):
+    try:
+        call(*arguments, **keywords)
+    except (BufferError, SystemError) as error:
+        return str(error)
+    raise AssertionError("no error")
+"""
+
+
+@pytest.mark.parametrize(
+    ("how", "text"),
+    [("nothing", "does not share it"), ("another", "was given other memory"), ("error", "")],
+)
+def test_tensors_that_cannot_be_held(python, library, how, text):
+    """Whatever code may change what is lent, it does not run."""
+    script = LENT.format(library=str(library)) + f"""
+how, text = {how!r}, {text!r}
+if how == "error":
+    table.managed_from_py = forge.RAISES_SYSTEM_ERROR
+assert f.nop3(x, 1, 2) is None  # nobody may change it
+for call in (
+    lambda: f.nop3(x, [1], 2),
+    lambda: f.nop3(x, object(), 2),
+    lambda: f.nop3(x, forge.Producer(forge.Forged()), 2),
+    lambda: f.poll(x),
+    lambda: f.elsewhere(x, gd.Device("metal"), like=gd.Tensor),
+    lambda: f.echo(x, out=gd.zeros(3)),
+):
+    said = refused(call)
+    assert text in said, said
+stop = threading.Event()
+thread = threading.Thread(target=stop.wait)
+thread.start()
+said = refused(f.nop3, x, 1, 2)
+assert text in said, said
+assert f.tell(5)
+stop.set()
+thread.join()
+del kept
+print("held to it")
+"""
+    assert python(script) == "held to it\n"
+
+
+def test_lent_tensors_are_not_written(f, library, python):
+    assert python(LENT.format(library=str(library)) + "print(f.write(x)[:6])\ndel kept") == "tensor\n"
+
+
+def test_nested_lists_of_very_many(f):
+    with pytest.raises(ValueError, match="lists in lists with more than 1048576 elements"):
+        f.tell([[0] * ((1 << 20) + 1)])
+
+
+# ---- results where no argument says of which framework ----
+
+
+def test_default_framework(np, library, monkeypatch):
+    path = str(library)
+
+    def odd(like):
+        make = gd._core._function
+        return make(path, print, 7, "odd", "odd", "functions", "Does odd.", "(which)", ("which",), 0, 1, False, like)
+
+    f = odd("numpy")
+    for _ in range(2):
+        assert type(f(11)) is np.ndarray
+        assert type(f(11, like=gd.Tensor)) is gd.Tensor
+    gone = odd("jax")
+    monkeypatch.setitem(sys.modules, "jax", None)
+    for _ in range(2):
+        with pytest.raises(ImportError, match="returns tensors of jax, which cannot be imported"):
+            gone(11)
+
+
+# ---- calls that are left: of libraries without Go ----
+
+LEFT = """
+import os, signal, sys, threading, time
+import numpy as np, godlpack as gd
+signal.signal(signal.SIGINT, signal.default_int_handler)
+f = gd.load_module({library!r})
+f.nop0()
+
+def interrupted(call, *arguments, **keywords):
+    def press():
+        for _ in range(2):
+            time.sleep(0.5)
+            os.kill(os.getpid(), signal.SIGINT)
+    threading.Thread(target=press, daemon=True).start()
+    try:
+        call(*arguments, **keywords)
+    except KeyboardInterrupt as error:
+        return str(error)
+    return "returned"
+"""
+
+
+@pytest.mark.parametrize("option", [(), ("-DOLD_TABLE",)], ids=["table", "old table"])
+def test_call_is_left(python, tmp_path, option):
+    """On the second Ctrl-C, once the thread is in the library's own code."""
+    path = compile_library(tmp_path / "functions.so", *option)
+    script = """
+x, out = np.zeros(3), np.zeros(3)
+for call, keywords in ((f.spin, {"out": out}), (f.doze, {}), (f.spin, {})):
+    assert "was left" in interrupted(call, x, **keywords)
+    assert f.tell(x)
+print("left")
+"""
+    assert python(LEFT.format(library=str(path)) + script) == "left\n"
+
+
+def test_call_is_left_while_others_wait(python, library):
+    script = """
+inside, leave = threading.Event(), threading.Event()
+def wait(x):
+    inside.set()
+    leave.wait()
+threading.Thread(target=f.insist, args=(wait, np.zeros(3)), daemon=True).start()
+inside.wait()
+assert "was left" in interrupted(f.spin, np.zeros(3))
+print("left", flush=True)
+os._exit(0)
+"""
+    assert python(LEFT.format(library=str(library)) + script) == "left\n"

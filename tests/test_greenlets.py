@@ -339,3 +339,17 @@ def test_workers(go, python, library, patch, spawn, get):
     pytest.importorskip(library)
     script = WORKER.format(library=library, patch=patch, spawn=spawn, get=get, path=go.__file__)
     assert python(script, flags=()).startswith("all right")
+
+
+@pytest.mark.parametrize("content", ["", "def getcurrent(): raise ValueError"])
+def test_another_module_of_that_name(python, content):
+    """Calls work without greenlets, too."""
+    out = python(f"""
+import sys, types
+sys.modules["greenlet"] = module = types.ModuleType("greenlet")
+exec({content!r}, vars(module))
+import godlpack as gd
+assert gd.zeros(2).tolist() == [0, 0]
+print("works")
+""")
+    assert out == "works\n"
