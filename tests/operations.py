@@ -11,6 +11,7 @@ import copy
 import ctypes
 import functools
 import importlib.util
+import itertools
 import operator
 import pickle
 
@@ -72,6 +73,10 @@ class Producer:
 class OldProducer(Producer):
     def __dlpack__(self):
         return self.t.__dlpack__()
+
+
+class ImmutableProducer(OldProducer):
+    pass
 
 
 class Described:
@@ -149,7 +154,9 @@ def of_tensors():
         "__array_interface__": lambda: t.__array_interface__,
         "__cuda_array_interface__": lambda: t.__cuda_array_interface__,
         "__arrow_c_array__": lambda a=gd.zeros(300): [type(x).__name__ for x in a.__arrow_c_array__()],
-        "__arrow_c_array__ of what is taken": lambda: [type(x).__name__ for x in taken()[0].__arrow_c_array__()],
+        "__arrow_c_array__ of what is taken": lambda line=t.reshape(12): [
+            type(x).__name__ for x in gd.from_dlpack(line.__dlpack__(max_version=(1, 0))).__arrow_c_array__()
+        ],
         "memoryview": lambda: memoryview(t),
         "memoryview that is refused": lambda r=t.T: bytes(memoryview(r).cast("B")),
         "astype": lambda: t.astype("int8"),
@@ -295,6 +302,9 @@ def of_torch(torch):
         "torch: requires grad": lambda: gd.from_dlpack(grad),
         "torch: a parameter": lambda p=torch.nn.Parameter(x, requires_grad=False): gd.from_dlpack(p),
         "torch: nine dimensions": lambda x=torch.ones((1,) * 9): gd.from_dlpack(x),
+        "torch: to type, of what is taken": lambda t=gd.zeros(3): gd.from_dlpack(t.__dlpack__(max_version=(1, 0))).to(
+            torch.Tensor
+        ),
         "torch: to a negative stride": lambda t=gd.zeros(3)[::-1]: t.to(torch.Tensor),
     }
 
@@ -327,6 +337,8 @@ def of_functions(s, x, name, like):
         "an argument returned": lambda: s.echo(x) is x,
         "a list of tensors": lambda: s.doubled([x, y]),
         "numbers of tensors": lambda: s.totals((x, x)),
+        "numbers of many tensors": lambda: s.totals([x] * 40),
+        "nine dimensions": lambda deep=gd.zeros((1,) * 9).to(like): s.nop(deep, deep, deep),
         "by a keyword": lambda: s.softmax(x=x),
         "like": lambda: s.softmax(y, like=like),
         "like an array": lambda: s.softmax(y, like=x),
@@ -347,6 +359,7 @@ def of_functions(s, x, name, like):
                 s.softmax(written, out=written) is written and s.softmax(x, out=written) is written
             ),
             "two outs": lambda: s.split(x, out=(s.tail(x), s.zeros(1, like=like))),
+            "two outs in a list": lambda: s.split(x, out=[s.tail(x), s.zeros(1, like=like)]),
             "wrong out": lambda: s.softmax(x, out=wrong),
         }
     return {f"function: {name}: {call}": do for call, do in calls.items()}
@@ -396,9 +409,10 @@ def of_scalars(s):
 def of_ten_arguments(f, path):
     """Calls with more arguments, and more in them, than have room on C's stack: f is the module of functions.c."""
     described = ("f", "f", "m", "d", "()", ("x",), 0, 0, False, None)
-    t = gd.zeros((1,) * 9)
+    t, slashes = gd.zeros((1,) * 9), itertools.count(1)
     return {
         "function: nine arguments": lambda: f.tell9(*[t, 1, "a", b"b", None, [1, [2.5]], True, t, t]),
+        "function: made of a library": lambda: gd._core._function("/" * next(slashes) + path, print, 0, *described).__name__,
         "function: made": lambda: gd._core._function(path, print, 0, *described).__name__,
         "function: declarations": lambda: len(gd._core._declarations(path, lambda *_: None)),
         "function: many": lambda: f.tell([list(range(200))] * 5),
@@ -426,7 +440,7 @@ def all_operations(sample=None, functions=None, frameworks=("numpy", "torch", "j
     if "jax" in there:
         import jax
 
-        made["jax: by an old method"] = lambda p=OldProducer(jax.numpy.ones(3)): gd.from_dlpack(p)
+        made["jax: by an old method"] = lambda p=ImmutableProducer(jax.numpy.ones(3)): gd.from_dlpack(p)
         arrays["jax"] = jax.numpy.array([1, 2, 4], "float32"), jax.Array
         made |= of_framework("jax", arrays["jax"][0], jax.Array, immutable=True)
     if "tvm_ffi" in there:

@@ -1150,6 +1150,50 @@ def test_default_framework(np, library, monkeypatch):
             gone(11)
 
 
+def test_default_framework_that_changes(np, library, monkeypatch):
+    from godlpack import _library
+
+    asked = []
+
+    def framework(function, name):
+        asked.append(name)
+        if len(asked) == 1:
+            assert type(function(11)) is np.ndarray  # another call has found it meanwhile
+        return np.ndarray
+
+    make = gd._core._function
+    described = (str(library), print, 7, "odd", "odd", "functions", "Does odd.", "(which)", ("which",), 0, 1, False)
+    monkeypatch.setattr(_library, "framework", framework)
+    f = make(*described, "numpy")
+    assert type(f(11)) is np.ndarray
+    assert len(asked) == 2
+    monkeypatch.setattr(_library, "framework", lambda *_: int)
+    with pytest.raises(TypeError, match="want an array type"):
+        make(*described, "numpy")(11)
+    monkeypatch.setitem(sys.modules, "godlpack._library", None)
+    with pytest.raises(ImportError):
+        make(*described, "numpy")(11)
+
+
+@pytest.mark.parametrize("to_py", [forge.RAISES_ONLY, lambda address, out: 0], ids=["an error", "nothing"])
+def test_framework_that_does_not_take_its_own(f, np, to_py):
+    made = []
+
+    def allocate(prototype, out, context, set_error):
+        made.append(forge.Forged((2, 3)))
+        made[-1].exported += 1
+        out[0] = made[-1].address
+        return 0
+
+    table = forge.forged_table(to_py=to_py)
+    table.allocator = forge.slot(forge.Allocator, allocate)
+    array_type = forge.publish(table)
+    with pytest.raises(Exception, match=r"^"):
+        f.placed(np.ones((2, 3), "float32"), like=array_type)
+    gc.collect()
+    assert all(m.deleted == m.exported == 1 for m in made)
+
+
 # ---- calls that are left: of libraries without Go ----
 
 LEFT = """
@@ -1200,3 +1244,45 @@ print("left", flush=True)
 os._exit(0)
 """
     assert python(LEFT.format(library=str(library)) + script) == "left\n"
+
+
+# ---- files that are gone ----
+
+
+def test_keywords_of_outputs_where_there_are_none(f, np):
+    for name in ("like", "out"):
+        with pytest.raises(TypeError, match=f"unexpected keyword argument '{name}'"):
+            f.nop0(**{name: np.ones(1)})
+
+
+def test_library_that_is_gone(python, described):
+    """Before its first call, and in a child after it."""
+    path = described()
+    out = python(f"""
+import os, shutil
+import godlpack as gd
+path = {str(path)!r}
+f = gd.load_module(path)
+shutil.move(path, path + ".kept")
+try:
+    f.nop0()
+except ImportError as error:
+    assert "cannot be used" in str(error), error
+else:
+    raise AssertionError("no error")
+shutil.move(path + ".kept", path)
+f = gd.load_module(path)
+f.nop0()
+shutil.move(path, path + ".kept")
+f.nop0()
+if (child := os.fork()) == 0:
+    try:
+        f.nop0()
+    except ImportError as error:
+        assert "is no longer the file that was opened before" in str(error), error
+        os._exit(17)
+    os._exit(1)
+assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 17
+print("gone")
+""")
+    assert out == "gone\n"

@@ -133,11 +133,16 @@ def waits(i):
         hub.switch()
     return i
 
-def callback(i):
-    if i == 0:
+class Last(Slow):
+    def __dlpack__(self, **keywords):
         leave.set()
         for thread in threads:
             thread.join()
+        return x.__dlpack__(**keywords)
+
+def callback(i):
+    if i == 0:
+        assert gd.from_dlpack(Last()).tolist() == [1, 1, 1]
     return i
 
 waiting = greenlet.greenlet(lambda: found.append(turns.total(x, waits, 2)))
@@ -174,6 +179,14 @@ def forks(i):
     child = os.fork()
     return i
 
+class Forks(Slow):
+    def __dlpack__(self, **keywords):
+        if not os.fork():
+            os._exit(0)  # it must not return
+        assert os.wait()[1] == 0
+        return x.__dlpack__(**keywords)
+
+assert gd.from_dlpack(Forks()).tolist() == [1, 1, 1]
 waiting.switch()
 try:
     total = turns.total(x, forks, 1)
@@ -205,10 +218,19 @@ inside.wait()
 waiting.switch()
 used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
 resource.setrlimit(resource.RLIMIT_AS, (used + (4 << 20), -1))
+stop = threading.Event()
+try:
+    while True:  # the loader keeps stacks of threads that have ended
+        threading.Thread(target=stop.wait).start()
+except (RuntimeError, MemoryError):
+    pass
 try:
     turns.total(x, lambda i: i, 1)
 except RuntimeError as error:
     assert "no thread to call a function of Go" in str(error), error
+else:
+    raise AssertionError("no error")
+stop.set()
 resource.setrlimit(resource.RLIMIT_AS, (-1, -1))
 assert turns.total(x, lambda i: i, 1) == 3
 waiting.switch()

@@ -1,7 +1,10 @@
 """JAX: every dtype and layout, both ways, by every road. Its arrays never change, and are read-only here."""
 
+import array
 import ctypes
 import gc
+import shutil
+import subprocess
 import weakref
 
 import pytest
@@ -293,3 +296,30 @@ def test_wrapper_of_bytes():
     for dtype in ("uint8", "uint8", "uint16", "float32", jnp.int4, "datetime64[s]", np.dtypes.StringDType(), ">i2"):
         Bytes.dtype = np.dtype(dtype)
         assert gd.from_dlpack(wrapper).tolist() == list(range(8))
+
+
+@pytest.mark.skipif(shutil.which("cc") is None, reason="needs a C compiler, cc")
+def test_wrapper_of_an_array(tmp_path, ml_dtypes):
+    """What a type of the buffers' road has for a dtype is looked at each time."""
+    so = tmp_path / "jaxlib" / "deleter.so"
+    so.parent.mkdir()
+    code = "void gone(void *m) { (void)m; }"
+    subprocess.run(["cc", "-shared", "-fPIC", "-xc", "-o", str(so), "-"], input=code, text=True, check=True)
+    deleter = ctypes.cast(ctypes.CDLL(str(so)).gone, ctypes.c_void_p).value
+
+    class Array(array.array):
+        dtype = np.dtype("float64")
+
+        def __dlpack__(self):
+            forged = Forged((4,), dtype=(2, 64, 1), data=self.buffer_info()[0], legacy=True)
+            forged.managed.deleter = deleter
+            return forged.capsule()
+
+    gd.from_dlpack(np.zeros(2, ml_dtypes.int4))
+    x = Array("d", range(4))
+    for dtype in ("float64", "float64", "float32", 5, ml_dtypes.int4, "datetime64[s]", "float64"):
+        Array.dtype = dtype if dtype == 5 else np.dtype(dtype)
+        t = gd.from_dlpack(x)
+        assert t.tolist() == [0, 1, 2, 3]
+        assert t.readonly
+        assert t.data_ptr == x.buffer_info()[0]

@@ -241,3 +241,13 @@ else:
 assert gd._core._current_stream("cuda") == 0
 os._exit(0)  # the call keeps its memory
 """)
+
+
+def test_numpy_has_no_arrays_on_a_device(run, np):
+    run("""
+import numpy as np
+x = gd.zeros(3, device="cuda")
+gd.from_dlpack(np.ones(2))
+raises(BufferError, "", x.to, np.ndarray)
+raises(BufferError, "", f.empty_like, x, like=np.ndarray)
+""")
