@@ -764,6 +764,7 @@ def test_odd_result(f, which, error, text):
 def test_rare_results(f):
     assert f.odd(21) == 2**64 - 1
     assert f.odd(22) == [[None]]
+    assert f.odd(23) == []
 
 
 def test_results_that_are_read_only(f, np, torch):
@@ -998,6 +999,44 @@ def test_function_without_a_name(tmp_path):
         gd.load_module(path)
 
 
+def test_function_without_a_declaration(tmp_path):
+    path = compile_library(tmp_path / "undeclared.so", "-DUNDECLARED")
+    with pytest.raises(RuntimeError, match="function 1 of the library has no name"):
+        gd.load_module(path)
+
+
+def test_signal_while_a_library_opens(python, library):
+    """One that comes in the check, which need not be Python code."""
+    out = python(f"""
+import ctypes, signal
+import godlpack as gd
+signal.signal(signal.SIGINT, signal.default_int_handler)
+check = ctypes.pythonapi.PyErr_SetInterrupt
+check.argtypes, check.restype = [ctypes.py_object] * 4, None
+try:
+    gd._core._declarations({str(library)!r}, check)
+except KeyboardInterrupt:
+    print("interrupted", len(gd.load_module({str(library)!r}).__all__) > 5)
+""")
+    assert out == "interrupted True\n"
+
+
+def test_library_opens_where_warnings_are_errors(python, library):
+    out = python(
+        f"""
+import godlpack as gd
+for _ in range(2):
+    try:
+        gd.load_module({str(library)!r})
+    except RuntimeWarning as warning:
+        print(warning)
+""",
+        flags=("-W", "error::RuntimeWarning"),
+        GODLPACK_NUM_THREADS="many",
+    )
+    assert "GODLPACK_NUM_THREADS=many is ignored" in out
+
+
 def test_rebuilt_library_is_another_one(described):
     path = described()
     old = gd.load_module(path)
@@ -1091,7 +1130,9 @@ def refused(call, *arguments, **keywords):
 )
 def test_tensors_that_cannot_be_held(python, library, how, text):
     """Whatever code may change what is lent, it does not run."""
-    script = LENT.format(library=str(library)) + f"""
+    script = (
+        LENT.format(library=str(library))
+        + f"""
 how, text = {how!r}, {text!r}
 if how == "error":
     table.managed_from_py = forge.RAISES_SYSTEM_ERROR
@@ -1117,6 +1158,7 @@ thread.join()
 del kept
 print("held to it")
 """
+    )
     assert python(script) == "held to it\n"
 
 
@@ -1286,3 +1328,109 @@ assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 17
 print("gone")
 """)
     assert out == "gone\n"
+
+
+# ---- types that are as torch's, and none of torch ----
+
+GUARDED = """
+import ctypes, sys, threading
+import forge
+import godlpack as gd
+f = gd.load_module({library!r})
+kept = []
+
+def lend(x, out):
+    out[0] = x.forged.managed.dl_tensor
+    return x.lends
+
+class Like(forge.Producer):
+    lends = 0
+    yes = ()
+    def __init__(self, forged):
+        super().__init__(forged)
+        forged.exported += 1  # one that is never given back
+    def ask(self, what):
+        if what in self.raises:
+            raise ValueError(what)
+        return what in self.yes
+    raises = ()
+    def is_conj(self):
+        return self.ask("conj")
+    def is_neg(self):
+        return self.ask("neg")
+    def untyped_storage(self):
+        return self.ask("storage") or self
+
+class Plain(Like):
+    requires_grad = False
+
+class Property(Like):
+    requires_grad = property(lambda self: self.ask("grad"))
+
+class Method(Like):
+    def requires_grad(self): ...
+
+class Lookup(Like):
+    requires_grad = property(lambda self: self.ask("grad"))
+    def __getattribute__(self, name):
+        return super().__getattribute__(name)
+
+table = forge.forged_table()
+table.record_from_py = forge.slot(forge.RecordFromPy, lend)
+for kind in (Plain, Property, Method, Lookup):
+    kind.__dlpack_c_exchange_api__ = forge.publish(table).__dlpack_c_exchange_api__
+
+def outcome(call, *arguments):
+    try:
+        return call(*arguments)
+    except (BufferError, SystemError, ValueError, TypeError) as error:
+        return error
+
+def made(kind, **keywords):
+    x = kind(forge.Forged(**keywords))
+    x.forged.managed.deleter = None  # the memory stays
+    return x
+"""
+
+
+def test_guarded_types_that_are_not_torchs(python, library):
+    """They answer in Python, for each tensor, also where the first one's answers made a plan."""
+    script = """
+for kind in (Plain, Property, Lookup):
+    for _ in range(2):
+        assert gd.from_dlpack(made(kind)).tolist() == [0, 1, 2]
+        assert gd.from_dlpack(made(kind, dtype=(0, 32, 1))).shape == (3,)
+        assert f.tell(made(kind)).startswith("tensor 2 32 (3:1,)")
+        assert f.write(made(kind)).startswith("tensor")
+        assert f.nop3(made(kind), [made(kind)], object) is None
+    for dtype, shape in (((5, 64, 1), (3,)), ((2, 32, 1), (1,)), ((5, 64, 1), (1,))):
+        for yes, raises in (((), ()), (("conj",), ()), (("neg",), ()), ((), ("conj",)), ((), ("neg",)), ((), ("grad",)), (("grad",), ())):
+            for call in (gd.from_dlpack, f.tell, f.write):
+                x = made(kind, dtype=dtype, shape=shape)
+                x.yes, x.raises = yes, raises
+                ended = outcome(call, x)
+                refuses = ("neg" in yes) or ("conj" in yes and dtype[0] == 5)
+                if refuses:
+                    assert isinstance(ended, BufferError), (kind, dtype, shape, yes, raises, ended)
+first, second = (outcome(gd.from_dlpack, made(Method)) for _ in range(2))
+assert type(first) is type(second)
+f.tell(made(Method))
+for lends in (-1, 0):
+    x = made(Plain)
+    x.lends = lends
+    outcome(f.tell, x)
+x = made(Plain, dtype=(2, 32, 2))
+outcome(f.tell, x)
+x = made(Plain)
+x.raises = ("storage",)
+assert isinstance(outcome(f.nop3, x, [1], object), ValueError)
+assert f.nop3(made(Plain), made(Property), [2]) is None
+stop = threading.Event()
+thread = threading.Thread(target=stop.wait)
+thread.start()
+assert f.nop3(made(Plain), made(Plain), 1) is None
+stop.set()
+thread.join()
+print("asked")
+"""
+    assert python(GUARDED.format(library=str(library)) + script) == "asked\n"

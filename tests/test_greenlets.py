@@ -96,7 +96,9 @@ def test_in_any_order(go):
 
 def test_while_the_gil_is_kept(go):
     hub, found = greenlet.getcurrent(), []
-    workers = [greenlet.greenlet(lambda: found.append(go.held(np.ones(3), lambda i: hub.switch() or i, 2))) for _ in range(3)]
+    workers = [
+        greenlet.greenlet(lambda: found.append(go.held(np.ones(3), lambda i: hub.switch() or i, 2))) for _ in range(3)
+    ]
     for _ in range(3):
         for worker in workers:
             worker.switch()
