@@ -1095,11 +1095,14 @@ def lend(x, out):
     out[0] = x.forged.managed.dl_tensor
     return 0
 
-other = forge.Forged((3,))
+other = moved = forge.Forged((3,))
 def share(x, out):
     if how == "nothing":
         return 0
-    if how == "another":
+    if how == "an offset":
+        moved.managed.dl_tensor.data = x.forged.data
+        moved.managed.dl_tensor.byte_offset = 4
+    if how in ("another", "an offset"):
         other.exported += 1
         out[0] = other.address
         return 0
@@ -1126,7 +1129,12 @@ def refused(call, *arguments, **keywords):
 
 @pytest.mark.parametrize(
     ("how", "text"),
-    [("nothing", "does not share it"), ("another", "was given other memory"), ("error", "")],
+    [
+        ("nothing", "does not share it"),
+        ("another", "was given other memory"),
+        ("an offset", "was given other memory"),
+        ("error", ""),
+    ],
 )
 def test_tensors_that_cannot_be_held(python, library, how, text):
     """Whatever code may change what is lent, it does not run."""
@@ -1434,3 +1442,71 @@ thread.join()
 print("asked")
 """
     assert python(GUARDED.format(library=str(library)) + script) == "asked\n"
+
+
+def test_guarded_types_that_change_while_they_answer(python, library):
+    """What is looked at is what there is after the answers, and what is held before them."""
+    script = """
+class Changes(Plain):
+    change = None
+    def is_neg(self):
+        if self.change == "lends":
+            self.lends = -1
+        if self.change == "lanes":
+            self.forged.managed.dl_tensor.dtype.lanes = 2
+        return False
+
+class Bare(forge.Producer):
+    pass
+
+class Lent(forge.Producer):
+    lends = 0
+
+Changes.__dlpack_c_exchange_api__ = Plain.__dlpack_c_exchange_api__
+Bare.__dlpack_c_exchange_api__ = forge.publish(forge.forged_table()).__dlpack_c_exchange_api__
+failing = forge.forged_table()
+failing.record_from_py = table.record_from_py
+Lent.__dlpack_c_exchange_api__ = forge.publish(failing).__dlpack_c_exchange_api__
+for kind in (Changes, Plain):
+    assert gd.from_dlpack(made(kind, shape=(1,))).tolist() == [0]
+for change in ("lends", "lanes"):
+    x = made(Changes, shape=(1,))
+    x.change = change
+    outcome(f.tell, x)
+for kind in (Bare, Lent):
+    x = kind(forge.Forged())
+    kept.append(gd.from_dlpack(x))
+    assert f.tell(x).startswith("tensor")
+failing.managed_from_py = forge.RAISES_SYSTEM_ERROR
+x = Lent(forge.Forged())
+assert isinstance(outcome(f.nop3, x, made(Plain), 1), SystemError)
+kept.clear()
+print("held")
+"""
+    assert python(GUARDED.format(library=str(library)) + script) == "held\n"
+
+
+def test_guarded_type_where_go_must_wait(python, library):
+    """Another greenlet is within Go: nothing can be learned of torch now, and the tensor is not held."""
+    pytest.importorskip("greenlet")
+    script = """
+import greenlet
+hub = greenlet.getcurrent()
+
+class Slow(forge.Producer):
+    def __dlpack__(self, **keywords):
+        hub.switch()
+        return super().__dlpack__(**keywords)
+
+assert gd.from_dlpack(made(Plain)).tolist() == [0, 1, 2]
+assert f.tell(made(Plain)).startswith("tensor")
+slow = greenlet.greenlet(lambda: gd.from_dlpack(Slow(forge.Forged())).tolist())
+slow.switch()
+try:
+    f.nop3(made(Plain), [1], 2)
+except RuntimeError as error:
+    print("another greenlet" in str(error))
+slow.switch()
+assert f.nop3(made(Plain), [1], 2) is None
+"""
+    assert python(GUARDED.format(library=str(library)) + script) == "True\n"
