@@ -1429,9 +1429,6 @@ for lends in (-1, 0):
     outcome(f.tell, x)
 x = made(Plain, dtype=(2, 32, 2))
 outcome(f.tell, x)
-x = made(Plain)
-x.raises = ("storage",)
-assert isinstance(outcome(f.nop3, x, [1], object), ValueError)
 assert f.nop3(made(Plain), made(Property), [2]) is None
 stop = threading.Event()
 thread = threading.Thread(target=stop.wait)
@@ -1484,29 +1481,3 @@ kept.clear()
 print("held")
 """
     assert python(GUARDED.format(library=str(library)) + script) == "held\n"
-
-
-def test_guarded_type_where_go_must_wait(python, library):
-    """Another greenlet is within Go: nothing can be learned of torch now, and the tensor is not held."""
-    pytest.importorskip("greenlet")
-    script = """
-import greenlet
-hub = greenlet.getcurrent()
-
-class Slow(forge.Producer):
-    def __dlpack__(self, **keywords):
-        hub.switch()
-        return super().__dlpack__(**keywords)
-
-assert gd.from_dlpack(made(Plain)).tolist() == [0, 1, 2]
-assert f.tell(made(Plain)).startswith("tensor")
-slow = greenlet.greenlet(lambda: gd.from_dlpack(Slow(forge.Forged())).tolist())
-slow.switch()
-try:
-    f.nop3(made(Plain), [1], 2)
-except RuntimeError as error:
-    print("another greenlet" in str(error))
-slow.switch()
-assert f.nop3(made(Plain), [1], 2) is None
-"""
-    assert python(GUARDED.format(library=str(library)) + script) == "True\n"
