@@ -1,6 +1,6 @@
 /* Lets allocations of watched libraries fail: preloaded (LD_PRELOAD), and told by fail_arm() which one. It counts, in the
-   thread that armed it, the calls of malloc and its kin, mmap, memfd_create, pthread_create and dlopen that a watched library
-   makes, and the calls of Python's allocators for a function of Python that a watched library called. The call of that number
+   thread that armed it, the calls of malloc and its kin, mmap, memfd_create, pthread_create, pthread_key_create, pthread_atfork
+   and dlopen that a watched library makes, and the calls of Python's allocators for a function of Python that a watched library called. The call of that number
    fails, and all later ones too if so wanted.
 
    Not counted is what Go's own runtime asks for, whose failure is the end of the process by Go's design: threads, once it
@@ -8,7 +8,6 @@
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
-#include <execinfo.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -17,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unwind.h>
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -99,6 +99,14 @@ EXPORT int memfd_create(const char *name, unsigned flags) {
 EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *), void *argument) {
   return state.threads && FAILS() ? EAGAIN : REAL(pthread_create)(thread, attributes, run, argument);
 }
+EXPORT int pthread_key_create(pthread_key_t *key, void (*destroy)(void *)) {
+  return FAILS() ? EAGAIN : REAL(pthread_key_create)(key, destroy);
+}
+/* What pthread_atfork calls, which is a part of each library. */
+extern int __register_atfork(void (*)(void), void (*)(void), void (*)(void), void *);
+EXPORT int __register_atfork(void (*before)(void), void (*after)(void), void (*in_child)(void), void *library) {
+  return FAILS() ? ENOMEM : REAL(__register_atfork)(before, after, in_child, library);
+}
 EXPORT void *dlopen(const char *path, int flags) {
   if ((flags & RTLD_NOLOAD) == 0 && FAILS()) return dlsym(RTLD_NEXT, "no such symbol: what dlerror() says"), NULL;
   return REAL(dlopen)(path, flags);
@@ -127,17 +135,21 @@ static bool runs_python_code(place at) {
 }
 
 /* Whether the innermost function that is not Python's own is a watched library's, and asked for it itself: no code in Python
-   runs in between, which has its own troubles without memory. */
+   runs in between, which has its own troubles without memory. Nobody looks farther out: a greenlet's stack ends in another's. */
+typedef struct { const void *python, *self; int left; bool watched; } search;
+
+static _Unwind_Reason_Code look_at(struct _Unwind_Context *frame, void *searching) {
+  search *s = searching;
+  place at = place_of((void *)_Unwind_GetIP(frame));
+  if (s->left-- == 0 || runs_python_code(at)) return _URC_NORMAL_STOP;
+  if (at.base == s->python || at.base == s->self) return _URC_NO_REASON;
+  return s->watched = at.watched, _URC_NORMAL_STOP;
+}
+
 static bool is_for_watched(void) {
-  void *frames[DEEP];
-  place python = place_of((void *)PyMem_SetAllocator), self = place_of((void *)is_for_watched);
-  int n = backtrace(frames, DEEP);
-  for (int i = 0; i < n; i++) {
-    place at = place_of(frames[i]);
-    if (runs_python_code(at)) return false;
-    if (at.base != python.base && at.base != self.base) return at.watched;
-  }
-  return false;
+  search s = {place_of((void *)PyMem_SetAllocator).base, place_of((void *)is_for_watched).base, DEEP, false};
+  _Unwind_Backtrace(look_at, &s);
+  return s.watched;
 }
 
 static bool python_fails(void) {
@@ -157,9 +169,8 @@ static void python_free(void *ctx, void *p) { allocator *a = ctx; a->free(a->ctx
 
 /* Watches libraries whose path has one of these parts, which are set apart by colons. Once, while only one thread runs. */
 EXPORT void fail_watch(const char *parts) {
-  void *frame;
   strncpy(watched, parts, sizeof watched - 1);
-  backtrace(&frame, 1); /* loads what it needs */
+  is_for_watched(); /* loads what it needs */
   for (int i = 0; i < DOMAINS && before[i].malloc == NULL; i++) {
     PyMem_GetAllocator(i, &before[i]);
     PyMem_SetAllocator(i, &(allocator){&before[i], python_malloc, python_calloc, python_realloc, python_free});

@@ -133,6 +133,12 @@ static int odd(int64_t which, TVMValue *ret, int *code) {
     case 14: l = list(0), l->n = -5, ret->v_handle = l, *code = GD_TUPLE; return 0;
     case 16: *code = GD_DEFAULT; return 0;
     case 17: *code = GD_CALLABLE; return 0;
+    case 19: case 20: /* without values, without codes */
+      l = list(1), ret->v_handle = l, *code = GD_LIST;
+      return which == 19 ? (l->values = NULL) : (void *)(l->codes = NULL), 0;
+    case 21: *code = GD_UINT, ret->v_int64 = -1; return 0;
+    case 23: return ret->v_handle = list(0), *code = GD_LIST, 0;
+    case 22: l = list(1), ret->v_handle = l, l->values[0].v_handle = list(1), l->codes[0] = *code = GD_LIST; return 0;
     default: return -1;
   }
 }
@@ -156,9 +162,10 @@ static int values(TVMValue *ret, int *code) {
   return 0;
 }
 
-enum { NOP0, NOP3, TELL, TELL9, ECHO, EMPTY_LIKE, TWO, ODD, FAIL, SILENT, VALUES, WAIT, INVOKE, WRITE, HELD, SCRATCH, BOTH, LISTED, STREAM, STREAM_OF, PLACED, PLACED_TWICE, LEND };
+enum { NOP0, NOP3, TELL, TELL9, ECHO, EMPTY_LIKE, TWO, ODD, FAIL, SILENT, VALUES, WAIT, INVOKE, WRITE, HELD, SCRATCH, BOTH, LISTED, STREAM, STREAM_OF, PLACED, PLACED_TWICE, LEND,
+       INSIST, ELSEWHERE, SURPLUS, MUTE, MANY, POLL, SPIN, DOZE };
 
-static const GDFunction functions[] = {
+__attribute__((unused)) static const GDFunction functions[] = {
 #define P(name) "{\"name\":\"" name "\",\"kind\":\"tensor\"}"
 #define D(name, params, results) {name, "{\"name\":\"" name "\",\"doc\":\"Does " name ".\",\"params\":[" params "],\"results\":[" results "]}"}
 #define T "{\"kind\":\"tensor\"}"
@@ -185,6 +192,15 @@ static const GDFunction functions[] = {
     D("placed", P("x"), T),
     D("placed_twice", P("x"), T ",{\"kind\":\"int\"}," T "," T),
     D("lend", "{\"name\":\"f\",\"kind\":\"callable\"}," P("x"), T),
+    D("insist", "{\"name\":\"f\",\"kind\":\"callable\"}," P("x"), ""),
+    D("elsewhere", P("x") ",{\"name\":\"device\",\"kind\":\"device\"}", T),
+    D("surplus", P("x"), T),
+    D("mute", "{\"name\":\"kind\",\"kind\":\"str\"}", ""),
+#define P8(n) P(n "0") "," P(n "1") "," P(n "2") "," P(n "3") "," P(n "4") "," P(n "5") "," P(n "6") "," P(n "7")
+    D("many", P8("a") "," P8("b") "," P8("c") "," P8("d") "," P8("e") "," P8("f") "," P8("g") "," P8("h") "," P("last"), ""),
+    D("poll", P("x"), ""),
+    D("spin", P("x"), T),
+    D("doze", P("x"), ""),
 };
 
 /* The slot of an exchange table that knows no stream. */
@@ -204,7 +220,7 @@ __attribute__((unused)) static int call(TVMValue *args, int *codes, int n, TVMVa
   int scratch_code, rc;
   *ret_code = GD_NULL;
   switch (c->function) {
-    case TELL: case TELL9: case WRITE: return told(args, codes, n, ret, ret_code, c);
+    case TELL: case TELL9: case WRITE: case MANY: return told(args, codes, n, ret, ret_code, c);
     case STREAM: case STREAM_OF: /* on the device of the last tensor */
       device = codes[n - 1] == GD_TENSOR ? ((DLTensor *)args[n - 1].v_handle)->device : args[n - 1].v_device;
       return *ret_code = GD_INT, ret->v_int64 = 0, c->current_stream(c, device, &ret->v_handle) ? (*ret_code = GD_NULL, -1) : 0;
@@ -215,7 +231,7 @@ __attribute__((unused)) static int call(TVMValue *args, int *codes, int n, TVMVa
       rc = new_like(c, args[0].v_handle, 1, ret, ret_code);
       ((DLManagedTensorVersioned *)scratch.v_handle)->deleter(scratch.v_handle);
       return rc;
-    case TWO: case BOTH: case LISTED:
+    case TWO: case BOTH: case LISTED: case SURPLUS:
       *ret_code = c->function == LISTED ? GD_LIST : GD_TUPLE, ret->v_handle = l = list(2);
       if (c->function == BOTH) l->codes[0] = GD_INT, l->values[0].v_int64 = 7;
       else if (new_like(c, args[0].v_handle, 1, &l->values[0], &l->codes[0]) != 0) return free(l), *ret_code = GD_NULL, -1;
@@ -251,6 +267,21 @@ __attribute__((unused)) static int call(TVMValue *args, int *codes, int n, TVMVa
       if (c->invoke(c, args[0].v_handle, &args[1], (int[]){GD_ARGUMENT}, 1, ret, ret_code) != 0) return *ret_code = GD_NULL, -1;
       if (*ret_code != GD_INT && *ret_code != GD_FLOAT) *ret_code = GD_NULL; /* lent: not ours to return */
       return 0;
+    case INSIST: /* does not mind that the callable raises */
+      for (int i = 0; i < 2; i++) args[1].v_int64 = 1, c->invoke(c, args[0].v_handle, &args[1], (int[]){GD_ARGUMENT}, 1, &scratch, &scratch_code);
+      return 0;
+    case ELSEWHERE: /* an output, but on another device */
+      ((DLTensor *)args[0].v_handle)->device = args[1].v_device;
+      rc = new_like(c, args[0].v_handle, 0, ret, ret_code);
+      ((DLTensor *)args[0].v_handle)->device = (DLDevice){1, 0};
+      return rc;
+    case POLL: return c->poll(c), c->poll(c), 0; /* and goes on */
+    case SPIN: case DOZE: /* never stop: in code of their own, and mostly in the system's */
+      for (volatile int64_t i = 0;; i++)
+        if (c->function == DOZE && i % 1000000 == 0) usleep(3000);
+    case MUTE: /* says less than there is to say */
+      kind = args[0].v_handle;
+      return c->fail(c, kind->size > 0 ? kind->data : NULL, NULL, 5), -1;
     default: return 0;
   }
 }
@@ -269,15 +300,19 @@ static const GDLibrary library = {
     sizeof library,
 #endif
     "functions",
-#ifdef WRONG_COUNT
+#if defined WRONG_COUNT
     -1,
+#elif defined EMPTY
+    0,
 #else
     sizeof functions / sizeof *functions,
 #endif
-#if defined WRONG_TABLE
+#if defined WRONG_TABLE || defined EMPTY
     NULL,
 #elif defined NAMELESS
     (GDFunction[sizeof functions / sizeof *functions]){{0}},
+#elif defined UNDECLARED
+    (GDFunction[sizeof functions / sizeof *functions]){{"nop0", NULL}},
 #else
     functions,
 #endif

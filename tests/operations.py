@@ -74,6 +74,10 @@ class OldProducer(Producer):
         return self.t.__dlpack__()
 
 
+class ImmutableProducer(OldProducer):
+    pass
+
+
 class Described:
     def __init__(self, t):
         self.t = t
@@ -100,6 +104,12 @@ def of_tensors():
     t = gd.asarray(array.array("f", range(12))).reshape(3, 4)
     buffer = bytearray(range(12))
     deep = gd.zeros((1,) * 10)  # whose exports have no seat
+    narrow = gd.zeros(8, "int4")
+    vectors = [gd.zeros(1, f"int8x{n}") for n in range(300, 370)]
+
+    def taken():
+        return gd.from_dlpack(t.__dlpack__(max_version=(1, 0)))
+
     return {
         "empty": lambda: gd.empty((3, 0)),
         "zeros": lambda: gd.zeros((3, 4)),
@@ -134,11 +144,18 @@ def of_tensors():
         "__dlpack__ of ten dimensions": lambda: deep.__dlpack__(max_version=(1, 3)),
         "__dlpack__ twice": lambda: (t.__dlpack__(), t.__dlpack__(max_version=(1, 3))),
         "__dlpack__ of what is taken": lambda: gd.from_dlpack(t.__dlpack__()).__dlpack__(),
+        "__dlpack__ of what is taken as it is": lambda: taken().__dlpack__(),
+        "__dlpack__ of what is taken, versioned": lambda: taken().__dlpack__(max_version=(1, 0)),
+        "index of what is taken": lambda: taken()[0],
         "__dlpack__, a copy": lambda: t.__dlpack__(max_version=(1, 0), copy=True),
         "__dlpack__ to a wrong device": lambda: t.__dlpack__(dl_device=(2, 0)),
         "__dlpack_device__": lambda: t.__dlpack_device__(),
         "__array_interface__": lambda: t.__array_interface__,
         "__cuda_array_interface__": lambda: t.__cuda_array_interface__,
+        "__arrow_c_array__": lambda a=gd.zeros(300): [type(x).__name__ for x in a.__arrow_c_array__()],
+        "__arrow_c_array__ of what is taken": lambda line=t.reshape(12): [
+            type(x).__name__ for x in gd.from_dlpack(line.__dlpack__(max_version=(1, 0))).__arrow_c_array__()
+        ],
         "memoryview": lambda: memoryview(t),
         "memoryview that is refused": lambda r=t.T: bytes(memoryview(r).cast("B")),
         "astype": lambda: t.astype("int8"),
@@ -167,9 +184,12 @@ def of_tensors():
         "pickle, out of band": lambda: t.__reduce_ex__(5)[1:],
         "pickle, old": lambda: pickle.loads(pickle.dumps(t, 2)),
         "shape and strides": lambda: (t.shape, t.strides, t.size, t.nbytes),
+        "shape of many": lambda x=gd.zeros((300, 400)): (x.shape, x.strides),
         "dtype and device": lambda: (t.dtype, t.device),
         "DType": lambda: gd.DType("float8_e4m3fn"),
         "DType of many": lambda: [gd.DType(f"int8x{n}") for n in (2, 3, 5)],
+        "DType of very many": lambda: [gd.DType(f"int8x{n}") for n in range(300, 370)],
+        "dtypes of very many": lambda: [x.dtype.name for x in vectors],
         "DType == ": lambda: (gd.DType("int8") == "int8", gd.DType("int8") != 5),
         "DType of what is none": lambda: gd.DType("?"),
         "pickle of a DType": lambda d=gd.DType("int8"): pickle.loads(pickle.dumps(d)),
@@ -178,10 +198,12 @@ def of_tensors():
         "Device ==": lambda: gd.Device("cpu") == "cpu",
         "Device of what is none": lambda: gd.Device("moon"),
         "repr of a Device": lambda: repr(gd.Device("cpu")),
+        "set_num_threads": lambda: (gd.set_num_threads(300), gd.set_num_threads(None)),
         "get_build_info": lambda: gd.get_build_info()["godlpack"],
         "wrong keyword": lambda: gd.zeros(3, nothing=1),
         "wrong count": lambda: t.copy(1),
         **of_the_table(t),
+        **{f"{name}, narrow": call for name, call in of_the_table(narrow).items()},
     }
 
 
@@ -279,8 +301,25 @@ def of_torch(torch):
         "torch: conjugate": lambda: gd.from_dlpack(conjugate),
         "torch: requires grad": lambda: gd.from_dlpack(grad),
         "torch: a parameter": lambda p=torch.nn.Parameter(x, requires_grad=False): gd.from_dlpack(p),
+        "torch: nine dimensions": lambda x=torch.ones((1,) * 9): gd.from_dlpack(x),
+        "torch: to type, of what is taken": lambda t=gd.zeros(3): gd.from_dlpack(t.__dlpack__(max_version=(1, 0))).to(
+            torch.Tensor
+        ),
         "torch: to a negative stride": lambda t=gd.zeros(3)[::-1]: t.to(torch.Tensor),
     }
+
+
+def in_turns(s, x):
+    """A call while another greenlet waits in a callback of the same library; then that goes on."""
+    import greenlet
+
+    hub = greenlet.getcurrent()
+    other = greenlet.greenlet(lambda: s.apply(lambda a, n, b, c: hub.switch() or a, x))
+    other.switch()
+    try:
+        return s.apply(lambda a, n, b, c: a, x), None if other.dead else other.switch()
+    finally:
+        other.throw() if not other.dead else None
 
 
 def of_functions(s, x, name, like):
@@ -298,6 +337,8 @@ def of_functions(s, x, name, like):
         "an argument returned": lambda: s.echo(x) is x,
         "a list of tensors": lambda: s.doubled([x, y]),
         "numbers of tensors": lambda: s.totals((x, x)),
+        "numbers of many tensors": lambda: s.totals([x] * 40),
+        "nine dimensions": lambda deep=gd.zeros((1,) * 9).to(like): s.nop(deep, deep, deep),
         "by a keyword": lambda: s.softmax(x=x),
         "like": lambda: s.softmax(y, like=like),
         "like an array": lambda: s.softmax(y, like=x),
@@ -307,6 +348,8 @@ def of_functions(s, x, name, like):
         "wrong dtype": lambda: s.softmax(wrong),
         "converted": lambda: s.total(wrong),
     }
+    if importlib.util.find_spec("greenlet"):
+        calls["a call while another greenlet waits"] = lambda: in_turns(s, x)
     if writes:
         calls |= {
             "written": lambda: s.saxpy(0.0, y, x),
@@ -316,6 +359,7 @@ def of_functions(s, x, name, like):
                 s.softmax(written, out=written) is written and s.softmax(x, out=written) is written
             ),
             "two outs": lambda: s.split(x, out=(s.tail(x), s.zeros(1, like=like))),
+            "two outs in a list": lambda: s.split(x, out=[s.tail(x), s.zeros(1, like=like)]),
             "wrong out": lambda: s.softmax(x, out=wrong),
         }
     return {f"function: {name}: {call}": do for call, do in calls.items()}
@@ -362,12 +406,16 @@ def of_scalars(s):
     }
 
 
-def of_ten_arguments(f):
+def of_ten_arguments(f, path):
     """Calls with more arguments, and more in them, than have room on C's stack: f is the module of functions.c."""
+    described = ("f", "f", "m", "d", "()", ("x",), 0, 0, False, None)
     t = gd.zeros((1,) * 9)
     return {
         "function: nine arguments": lambda: f.tell9(*[t, 1, "a", b"b", None, [1, [2.5]], True, t, t]),
+        "function: made": lambda: gd._core._function(path, print, 0, *described).__name__,
+        "function: declarations": lambda: len(gd._core._declarations(path, lambda *_: None)),
         "function: many": lambda: f.tell([list(range(200))] * 5),
+        "function: more than there is room for": lambda: f.many(*[[i] for i in range(65)]),
         "function: an output from the allocator": lambda: f.empty_like(t),
         "function: outputs, the second after the first": lambda: f.two(t),
     }
@@ -391,6 +439,7 @@ def all_operations(sample=None, functions=None, frameworks=("numpy", "torch", "j
     if "jax" in there:
         import jax
 
+        made["jax: by an old method"] = lambda p=ImmutableProducer(jax.numpy.ones(3)): gd.from_dlpack(p)
         arrays["jax"] = jax.numpy.array([1, 2, 4], "float32"), jax.Array
         made |= of_framework("jax", arrays["jax"][0], jax.Array, immutable=True)
     if "tvm_ffi" in there:
@@ -402,4 +451,4 @@ def all_operations(sample=None, functions=None, frameworks=("numpy", "torch", "j
         made |= of_scalars(sample)
         for name, (x, like) in arrays.items():
             made |= of_functions(sample, x, name, like)
-    return made | (of_ten_arguments(functions) if functions else {})
+    return made | (of_ten_arguments(functions, functions.__file__) if functions else {})

@@ -454,6 +454,87 @@ fork(inside)
     forking(script, LD_PRELOAD=preloaded, TMPDIR="/nowhere")
 
 
+SYSTEM = """
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/sendfile.h>
+#include <sys/stat.h>
+
+static int fails(const char *what) {
+  const char *named = getenv("FAILS"), *until = getenv("UNTIL");
+  if (named == NULL || strstr(named, what) == NULL) return 0;
+  if (until != NULL) unsetenv("FAILS"); /* once */
+  return errno = strcmp(what, "old kernel") == 0 ? EINVAL : EIO, 1;
+}
+#define REAL(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
+int fstat(int fd, struct stat *s) { return fails("fstat") ? -1 : REAL(fstat)(fd, s); }
+ssize_t sendfile(int to, int from, off_t *at, size_t n) { return fails("sendfile") ? -1 : REAL(sendfile)(to, from, at, n); }
+int memfd_create(const char *name, unsigned flags) {
+  return fails("memfd") || (flags & 0x10 && fails("old kernel")) ? -1 : REAL(memfd_create)(name, flags);
+}
+int open(const char *path, int flags, ...) {
+  va_list more;
+  va_start(more, flags);
+  int mode = va_arg(more, int);
+  va_end(more);
+  return strstr(path, "_core") != NULL && fails("open") ? -1 : REAL(open)(path, flags, mode);
+}
+int fcntl(int fd, int what, ...) {
+  va_list more;
+  va_start(more, what);
+  void *argument = va_arg(more, void *);
+  va_end(more);
+  return what == F_DUPFD_CLOEXEC && fails("fcntl") ? -1 : REAL(fcntl)(fd, what, argument);
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def system(tmp_path_factory):
+    """A library to preload, in which the system refuses what the environment variable FAILS names."""
+    shim = tmp_path_factory.mktemp("system") / "shim.so"
+    compiler = shlex.split(os.environ.get("CC", "cc"))
+    command = [*compiler, "-U_FILE_OFFSET_BITS", "-shared", "-fPIC", "-xc", "-o", str(shim), "-"]
+    subprocess.run(command, input=SYSTEM, text=True, check=True)
+    return f"{shim} {os.environ.get('LD_PRELOAD', '')}"
+
+
+@pytest.mark.parametrize("folder", ["/tmp", "", None])
+@pytest.mark.parametrize("what", ["fstat", "sendfile", "memfd", "memfd, sendfile", "open", "old kernel", "fcntl"])
+def test_system_refuses(forking, system, what, folder):
+    """What stands in the way of a copy is said, and the next call tries again; what has another way takes it."""
+    script = f"""
+gd.zeros(3)
+def inside():
+    def grandchild():
+        os.environ["FAILS"] = {what!r}
+        try:
+            assert gd.zeros(3).tolist() == [0, 0, 0]
+            said = "worked"
+        except RuntimeError as error:
+            said = str(error)
+        del os.environ["FAILS"]
+        assert gd.full(3, 2).tolist() == [2, 2, 2]
+        works = {what!r} in ("memfd", "old kernel", "fcntl")
+        assert works == (said == "worked"), said
+        assert works or "Input/output error" in said, said
+    gd.zeros(3)
+    fork(grandchild)
+os.environ.pop("TMPDIR", None)
+folder = {folder!r}
+if folder is not None:
+    os.environ["TMPDIR"] = folder
+fork(inside)
+"""
+    forking(script, LD_PRELOAD=system)
+
+
 def test_library_was_replaced(forking, tmp_path):
     """By an upgrade, say: the file at the path is not this library any more."""
     script = """
@@ -478,6 +559,34 @@ def inside():
         assert path + ": No such file or directory" in str(e), e
         return
     raise AssertionError("no error")
+fork(inside)
+"""
+    forking(script, package=package(tmp_path, Path(_core.__file__)))
+
+
+@pytest.mark.parametrize("change", ["size", "seconds", "nanoseconds"])
+def test_library_was_changed_in_place(forking, tmp_path, change):
+    script = f"""
+gd.zeros(3)
+path, change = _core.__file__, {change!r}
+was = os.stat(path)
+if change == "size":
+    with open(path, "ab") as file:
+        file.write(b"more")
+    os.utime(path, ns=(was.st_atime_ns, was.st_mtime_ns))
+else:
+    seconds, rest = divmod(was.st_mtime_ns, 10**9)
+    more = 10**9 if change == "seconds" else 1 if rest == 0 else -1
+    os.utime(path, ns=(was.st_atime_ns, was.st_mtime_ns + more))
+t = gd.zeros(3)
+def inside():
+    for call in (lambda: gd.zeros(3), lambda: memoryview(t)):
+        try:
+            call()
+        except RuntimeError as e:
+            assert "no longer the file that was loaded" in str(e), e
+        else:
+            raise AssertionError("no error")
 fork(inside)
 """
     forking(script, package=package(tmp_path, Path(_core.__file__)))

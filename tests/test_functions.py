@@ -2,6 +2,7 @@
 
 import array
 import copy
+import ctypes
 import gc
 import inspect
 import json
@@ -92,12 +93,17 @@ def test_function_lives_without_its_module(library):
 
 def test_make_function_wants_what_it_is_made_of(library):
     make = gd._core._function
-    good = [str(library), print, 0, "f", "f", "m", "d", "()", ("x",), 0, 0, False]
+    good = [str(library), print, 0, "f", "f", "m", "d", "()", ("x",), 0, 0, False, None]
+    assert make(*good).__name__ == "f"
     for place, wrong in ((0, 5), (2, "0"), (3, 5), (8, ["x"]), (8, (5,)), (6, None)):
         with pytest.raises(TypeError):
             make(*good[:place], wrong, *good[place + 1 :])
     with pytest.raises(TypeError):
         make()
+    with pytest.raises(FileNotFoundError):
+        make("nowhere", *good[1:])
+    with pytest.raises(TypeError):
+        gd._core._declarations()
 
 
 # ---- arguments ----
@@ -547,9 +553,19 @@ def test_small_output_of_a_dtype_that_numpy_has_not(f, np, torch):
             f.placed(x, like=np.ndarray)
 
 
+def with_strides_at(address):
+    forged = forge.Forged((2, 3))
+    forged.managed.dl_tensor.strides = ctypes.cast(address, ctypes.POINTER(ctypes.c_int64))
+    return forged
+
+
+FULL = object()  # set_error() without a word
 REFUSED = BufferError, "another tensor than it was asked for"
 ALLOCATORS = {
     "fails": (None, MemoryError, "the framework is full"),
+    "fails without a word": (FULL, MemoryError, "^$"),
+    "gives nothing": (lambda: None, MemoryError, "has no memory for an output"),
+    "no address of strides": (lambda: with_strides_at(8), *REFUSED),
     "another shape": (lambda: forge.Forged((3, 2)), *REFUSED),
     "another rank": (lambda: forge.Forged((6,)), *REFUSED),
     "another dtype": (lambda: forge.Forged((2, 3), dtype=(0, 32, 1)), *REFUSED),
@@ -575,7 +591,12 @@ def test_small_output_by_an_allocator_that_errs(f, np, case):
         if make is None:
             set_error(context, b"MemoryError", b"the framework is full")
             return -1
-        made.append(make())
+        if make is FULL:
+            set_error(context, b"MemoryError", None)
+            return -1
+        if (one := make()) is None:
+            return 0
+        made.append(one)
         made[-1].exported += 1
         out[0] = made[-1].address
         return 0
@@ -607,6 +628,13 @@ def test_out_gets_a_returned_argument(f, np):
     assert f.echo(x, out=out) is out
     assert out.tolist() == [0, 1, 2]
     assert f.echo(x, out=x) is x
+
+
+def test_out_and_more_outputs_than_declared(f, np):
+    x, out = np.arange(3.0), np.zeros(3)
+    first, second = f.surplus(x, out=out)
+    assert first is out
+    assert second.tobytes() == b"\2" * 24
 
 
 def test_out_is_refused(f, np):
@@ -654,6 +682,44 @@ def test_failure(f, kind, error):
     assert type(raised.value) is error
 
 
+def test_failure_in_fewer_words(f):
+    with pytest.raises(RuntimeError):
+        f.mute("")
+    with pytest.raises(KeyError):
+        f.mute("KeyError")
+
+
+def test_callable_that_raises_and_is_called_again(f, np):
+    """A function that does not mind has what it wants; the exceptions are nobody's."""
+    raised = []
+
+    def fail(x):
+        raised.append(KeyError(len(raised)))
+        raise raised[-1]
+
+    assert f.insist(fail, np.ones(1)) is None
+    assert len(raised) == 2
+    assert f.insist(lambda x: x, np.ones(1)) is None
+
+
+def test_output_on_a_device_that_there_is_not(f, np):
+    x = np.ones(3)
+    for out in (None, np.ones(3)):
+        with pytest.raises((BufferError, RuntimeError, ValueError)):
+            f.elsewhere(x, gd.Device("metal"), out=out)
+    assert f.elsewhere(x, gd.Device("cpu"), out=x) is x
+
+
+def test_many_parameters(f, np):
+    """From the 65th on, any may be one that is written."""
+    told = f.many(*range(64), np.arange(2))
+    assert told.startswith("int 0;int 1;")
+    assert "tensor" in told
+    frozen = np.arange(2)
+    frozen.flags.writeable = False
+    assert "read-only" in f.many(*range(64), frozen)
+
+
 def test_failure_without_a_word(f):
     with pytest.raises(RuntimeError, match=r"silent\(\) failed, and did not say why"):
         f.silent()
@@ -686,11 +752,19 @@ def test_allocation_fails(f, np, torch):
         (16, RuntimeError, "a value of code 68"),
         (17, RuntimeError, "a value of code 10"),
         (18, RuntimeError, "did not say why"),
+        (19, RuntimeError, "a list that is not valid"),
+        (20, RuntimeError, "a list that is not valid"),
     ],
 )
 def test_odd_result(f, which, error, text):
     with pytest.raises(error, match=text):
         f.odd(which)
+
+
+def test_rare_results(f):
+    assert f.odd(21) == 2**64 - 1
+    assert f.odd(22) == [[None]]
+    assert f.odd(23) == []
 
 
 def test_results_that_are_read_only(f, np, torch):
@@ -897,6 +971,10 @@ def test_table_from_before_there_were_threads(tmp_path):
     assert module.tell(1)
 
 
+def test_table_without_functions(tmp_path):
+    assert gd.load_module(compile_library(tmp_path / "empty.so", "-DEMPTY")).__all__ == []
+
+
 @pytest.mark.parametrize(
     ("option", "text"),
     [
@@ -919,6 +997,44 @@ def test_function_without_a_name(tmp_path):
     path = compile_library(tmp_path / "nameless.so", "-DNAMELESS")
     with pytest.raises(RuntimeError, match="function 0 of the library has no name"):
         gd.load_module(path)
+
+
+def test_function_without_a_declaration(tmp_path):
+    path = compile_library(tmp_path / "undeclared.so", "-DUNDECLARED")
+    with pytest.raises(RuntimeError, match="function 1 of the library has no name"):
+        gd.load_module(path)
+
+
+def test_signal_while_a_library_opens(python, library):
+    """One that comes in the check, which need not be Python code."""
+    out = python(f"""
+import ctypes, signal
+import godlpack as gd
+signal.signal(signal.SIGINT, signal.default_int_handler)
+check = ctypes.pythonapi.PyErr_SetInterrupt
+check.argtypes, check.restype = [ctypes.py_object] * 4, None
+try:
+    gd._core._declarations({str(library)!r}, check)
+except KeyboardInterrupt:
+    print("interrupted", len(gd.load_module({str(library)!r}).__all__) > 5)
+""")
+    assert out == "interrupted True\n"
+
+
+def test_library_opens_where_warnings_are_errors(python, library):
+    out = python(
+        f"""
+import godlpack as gd
+for _ in range(2):
+    try:
+        gd.load_module({str(library)!r})
+    except RuntimeWarning as warning:
+        print(warning)
+""",
+        flags=("-W", "error::RuntimeWarning"),
+        GODLPACK_NUM_THREADS="many",
+    )
+    assert "GODLPACK_NUM_THREADS=many is ignored" in out
 
 
 def test_rebuilt_library_is_another_one(described):
@@ -962,3 +1078,406 @@ def test_host_and_libraries_agree(tmp_path):
         said.append(subprocess.run([str(program)], capture_output=True, text=True, check=True).stdout)
     assert said[0] == said[1]
     assert said[0].count("\n") > 40
+
+
+# ---- tensors that cannot be held ----
+
+LENT = """
+import ctypes, sys, threading
+import forge
+import godlpack as gd
+f = gd.load_module({library!r})
+
+class Lent(forge.Producer):  # a type whose table lends what it does not share
+    pass
+
+def lend(x, out):
+    out[0] = x.forged.managed.dl_tensor
+    return 0
+
+other = moved = forge.Forged((3,))
+def share(x, out):
+    if how == "nothing":
+        return 0
+    if how == "an offset":
+        moved.managed.dl_tensor.data = x.forged.data
+        moved.managed.dl_tensor.byte_offset = 4
+    if how in ("another", "an offset"):
+        other.exported += 1
+        out[0] = other.address
+        return 0
+    x.forged.exported += 1
+    out[0] = x.forged.address
+    return 0
+
+table = forge.forged_table(from_py=share)
+table.record_from_py = forge.slot(forge.RecordFromPy, lend)
+Lent.__dlpack_c_exchange_api__ = forge.publish(table).__dlpack_c_exchange_api__
+how = "well"
+x = Lent(forge.Forged((3,)))
+kept = gd.from_dlpack(x)  # which makes a plan
+assert f.tell(x).startswith("tensor 2 32 (3:1,)")
+
+def refused(call, *arguments, **keywords):
+    try:
+        call(*arguments, **keywords)
+    except (BufferError, SystemError) as error:
+        return str(error)
+    raise AssertionError("no error")
+"""
+
+
+@pytest.mark.parametrize(
+    ("how", "text"),
+    [
+        ("nothing", "does not share it"),
+        ("another", "was given other memory"),
+        ("an offset", "was given other memory"),
+        ("error", ""),
+    ],
+)
+def test_tensors_that_cannot_be_held(python, library, how, text):
+    """Whatever code may change what is lent, it does not run."""
+    script = (
+        LENT.format(library=str(library))
+        + f"""
+how, text = {how!r}, {text!r}
+if how == "error":
+    table.managed_from_py = forge.RAISES_SYSTEM_ERROR
+assert f.nop3(x, 1, 2) is None  # nobody may change it
+for call in (
+    lambda: f.nop3(x, [1], 2),
+    lambda: f.nop3(x, object(), 2),
+    lambda: f.nop3(x, forge.Producer(forge.Forged()), 2),
+    lambda: f.poll(x),
+    lambda: f.elsewhere(x, gd.Device("metal"), like=gd.Tensor),
+    lambda: f.echo(x, out=gd.zeros(3)),
+):
+    said = refused(call)
+    assert text in said, said
+stop = threading.Event()
+thread = threading.Thread(target=stop.wait)
+thread.start()
+said = refused(f.nop3, x, 1, 2)
+assert text in said, said
+assert f.tell(5)
+stop.set()
+thread.join()
+del kept
+print("held to it")
+"""
+    )
+    assert python(script) == "held to it\n"
+
+
+def test_lent_tensors_are_not_written(f, library, python):
+    assert python(LENT.format(library=str(library)) + "print(f.write(x)[:6])\ndel kept") == "tensor\n"
+
+
+def test_nested_lists_of_very_many(f):
+    with pytest.raises(ValueError, match="lists in lists with more than 1048576 elements"):
+        f.tell([[0] * ((1 << 20) + 1)])
+
+
+# ---- results where no argument says of which framework ----
+
+
+def test_default_framework(np, library, monkeypatch):
+    path = str(library)
+
+    def odd(like):
+        make = gd._core._function
+        return make(path, print, 7, "odd", "odd", "functions", "Does odd.", "(which)", ("which",), 0, 1, False, like)
+
+    f = odd("numpy")
+    for _ in range(2):
+        assert type(f(11)) is np.ndarray
+        assert type(f(11, like=gd.Tensor)) is gd.Tensor
+    gone = odd("jax")
+    monkeypatch.setitem(sys.modules, "jax", None)
+    for _ in range(2):
+        with pytest.raises(ImportError, match="returns tensors of jax, which cannot be imported"):
+            gone(11)
+
+
+def test_default_framework_that_changes(np, library, monkeypatch):
+    from godlpack import _library
+
+    asked = []
+
+    def framework(function, name):
+        asked.append(name)
+        if len(asked) == 1:
+            assert type(function(11)) is np.ndarray  # another call has found it meanwhile
+        return np.ndarray
+
+    make = gd._core._function
+    described = (str(library), print, 7, "odd", "odd", "functions", "Does odd.", "(which)", ("which",), 0, 1, False)
+    monkeypatch.setattr(_library, "framework", framework)
+    f = make(*described, "numpy")
+    assert type(f(11)) is np.ndarray
+    assert len(asked) == 2
+    monkeypatch.setattr(_library, "framework", lambda *_: int)
+    with pytest.raises(TypeError, match="want an array type"):
+        make(*described, "numpy")(11)
+    monkeypatch.setitem(sys.modules, "godlpack._library", None)
+    with pytest.raises(ImportError):
+        make(*described, "numpy")(11)
+
+
+@pytest.mark.parametrize("to_py", [forge.RAISES_ONLY, lambda address, out: 0], ids=["an error", "nothing"])
+def test_framework_that_does_not_take_its_own(f, np, to_py):
+    made = []
+
+    def allocate(prototype, out, context, set_error):
+        made.append(forge.Forged((2, 3)))
+        made[-1].exported += 1
+        out[0] = made[-1].address
+        return 0
+
+    table = forge.forged_table(to_py=to_py)
+    table.allocator = forge.slot(forge.Allocator, allocate)
+    array_type = forge.publish(table)
+    with pytest.raises(Exception, match=r"^"):
+        f.placed(np.ones((2, 3), "float32"), like=array_type)
+    gc.collect()
+    assert all(m.deleted == m.exported == 1 for m in made)
+
+
+# ---- calls that are left: of libraries without Go ----
+
+LEFT = """
+import os, signal, sys, threading, time
+import numpy as np, godlpack as gd
+signal.signal(signal.SIGINT, signal.default_int_handler)
+f = gd.load_module({library!r})
+f.nop0()
+
+def interrupted(call, *arguments, **keywords):
+    def press():
+        for _ in range(2):
+            time.sleep(0.5)
+            os.kill(os.getpid(), signal.SIGINT)
+    threading.Thread(target=press, daemon=True).start()
+    try:
+        call(*arguments, **keywords)
+    except KeyboardInterrupt as error:
+        return str(error)
+    return "returned"
+"""
+
+
+@pytest.mark.parametrize("option", [(), ("-DOLD_TABLE",)], ids=["table", "old table"])
+def test_call_is_left(python, tmp_path, option):
+    """On the second Ctrl-C, once the thread is in the library's own code."""
+    path = compile_library(tmp_path / "functions.so", *option)
+    script = """
+x, out = np.zeros(3), np.zeros(3)
+for call, keywords in ((f.spin, {"out": out}), (f.doze, {}), (f.spin, {})):
+    assert "was left" in interrupted(call, x, **keywords)
+    assert f.tell(x)
+print("left")
+"""
+    assert python(LEFT.format(library=str(path)) + script) == "left\n"
+
+
+def test_call_is_left_while_others_wait(python, library):
+    script = """
+inside, leave = threading.Event(), threading.Event()
+def wait(x):
+    inside.set()
+    leave.wait()
+threading.Thread(target=f.insist, args=(wait, np.zeros(3)), daemon=True).start()
+inside.wait()
+assert "was left" in interrupted(f.spin, np.zeros(3))
+print("left", flush=True)
+os._exit(0)
+"""
+    assert python(LEFT.format(library=str(library)) + script) == "left\n"
+
+
+# ---- files that are gone ----
+
+
+def test_keywords_of_outputs_where_there_are_none(f, np):
+    for name in ("like", "out"):
+        with pytest.raises(TypeError, match=f"unexpected keyword argument '{name}'"):
+            f.nop0(**{name: np.ones(1)})
+
+
+def test_library_that_is_gone(python, described):
+    """Before its first call, and in a child after it."""
+    path = described()
+    out = python(f"""
+import os, shutil
+import godlpack as gd
+path = {str(path)!r}
+f = gd.load_module(path)
+shutil.move(path, path + ".kept")
+try:
+    f.nop0()
+except ImportError as error:
+    assert "cannot be used" in str(error), error
+else:
+    raise AssertionError("no error")
+shutil.move(path + ".kept", path)
+f = gd.load_module(path)
+f.nop0()
+shutil.move(path, path + ".kept")
+f.nop0()
+if (child := os.fork()) == 0:
+    try:
+        f.nop0()
+    except ImportError as error:
+        assert "is no longer the file that was opened before" in str(error), error
+        os._exit(17)
+    os._exit(1)
+assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 17
+print("gone")
+""")
+    assert out == "gone\n"
+
+
+# ---- types that are as torch's, and none of torch ----
+
+GUARDED = """
+import ctypes, sys, threading
+import forge
+import godlpack as gd
+f = gd.load_module({library!r})
+kept = []
+
+def lend(x, out):
+    out[0] = x.forged.managed.dl_tensor
+    return x.lends
+
+class Like(forge.Producer):
+    lends = 0
+    yes = ()
+    def __init__(self, forged):
+        super().__init__(forged)
+        forged.exported += 1  # one that is never given back
+    def ask(self, what):
+        if what in self.raises:
+            raise ValueError(what)
+        return what in self.yes
+    raises = ()
+    def is_conj(self):
+        return self.ask("conj")
+    def is_neg(self):
+        return self.ask("neg")
+    def untyped_storage(self):
+        return self.ask("storage") or self
+
+class Plain(Like):
+    requires_grad = False
+
+class Property(Like):
+    requires_grad = property(lambda self: self.ask("grad"))
+
+class Method(Like):
+    def requires_grad(self): ...
+
+class Lookup(Like):
+    requires_grad = property(lambda self: self.ask("grad"))
+    def __getattribute__(self, name):
+        return super().__getattribute__(name)
+
+table = forge.forged_table()
+table.record_from_py = forge.slot(forge.RecordFromPy, lend)
+for kind in (Plain, Property, Method, Lookup):
+    kind.__dlpack_c_exchange_api__ = forge.publish(table).__dlpack_c_exchange_api__
+
+def outcome(call, *arguments):
+    try:
+        return call(*arguments)
+    except (BufferError, SystemError, ValueError, TypeError) as error:
+        return error
+
+def made(kind, **keywords):
+    x = kind(forge.Forged(**keywords))
+    x.forged.managed.deleter = None  # the memory stays
+    return x
+"""
+
+
+def test_guarded_types_that_are_not_torchs(python, library):
+    """They answer in Python, for each tensor, also where the first one's answers made a plan."""
+    script = """
+for kind in (Plain, Property, Lookup):
+    for _ in range(2):
+        assert gd.from_dlpack(made(kind)).tolist() == [0, 1, 2]
+        assert gd.from_dlpack(made(kind, dtype=(0, 32, 1))).shape == (3,)
+        assert f.tell(made(kind)).startswith("tensor 2 32 (3:1,)")
+        assert f.write(made(kind)).startswith("tensor")
+        assert f.nop3(made(kind), [made(kind)], object) is None
+    for dtype, shape in (((5, 64, 1), (3,)), ((2, 32, 1), (1,)), ((5, 64, 1), (1,))):
+        for yes, raises in (((), ()), (("conj",), ()), (("neg",), ()), ((), ("conj",)), ((), ("neg",)), ((), ("grad",)), (("grad",), ())):
+            for call in (gd.from_dlpack, f.tell, f.write):
+                x = made(kind, dtype=dtype, shape=shape)
+                x.yes, x.raises = yes, raises
+                ended = outcome(call, x)
+                refuses = ("neg" in yes) or ("conj" in yes and dtype[0] == 5)
+                if refuses:
+                    assert isinstance(ended, BufferError), (kind, dtype, shape, yes, raises, ended)
+first, second = (outcome(gd.from_dlpack, made(Method)) for _ in range(2))
+assert type(first) is type(second)
+f.tell(made(Method))
+for lends in (-1, 0):
+    x = made(Plain)
+    x.lends = lends
+    outcome(f.tell, x)
+x = made(Plain, dtype=(2, 32, 2))
+outcome(f.tell, x)
+assert f.nop3(made(Plain), made(Property), [2]) is None
+stop = threading.Event()
+thread = threading.Thread(target=stop.wait)
+thread.start()
+assert f.nop3(made(Plain), made(Plain), 1) is None
+stop.set()
+thread.join()
+print("asked")
+"""
+    assert python(GUARDED.format(library=str(library)) + script) == "asked\n"
+
+
+def test_guarded_types_that_change_while_they_answer(python, library):
+    """What is looked at is what there is after the answers, and what is held before them."""
+    script = """
+class Changes(Plain):
+    change = None
+    def is_neg(self):
+        if self.change == "lends":
+            self.lends = -1
+        if self.change == "lanes":
+            self.forged.managed.dl_tensor.dtype.lanes = 2
+        return False
+
+class Bare(forge.Producer):
+    pass
+
+class Lent(forge.Producer):
+    lends = 0
+
+Changes.__dlpack_c_exchange_api__ = Plain.__dlpack_c_exchange_api__
+Bare.__dlpack_c_exchange_api__ = forge.publish(forge.forged_table()).__dlpack_c_exchange_api__
+failing = forge.forged_table()
+failing.record_from_py = table.record_from_py
+Lent.__dlpack_c_exchange_api__ = forge.publish(failing).__dlpack_c_exchange_api__
+for kind in (Changes, Plain):
+    assert gd.from_dlpack(made(kind, shape=(1,))).tolist() == [0]
+for change in ("lends", "lanes"):
+    x = made(Changes, shape=(1,))
+    x.change = change
+    outcome(f.tell, x)
+for kind in (Bare, Lent):
+    x = kind(forge.Forged())
+    kept.append(gd.from_dlpack(x))
+    assert f.tell(x).startswith("tensor")
+failing.managed_from_py = forge.RAISES_SYSTEM_ERROR
+x = Lent(forge.Forged())
+assert isinstance(outcome(f.nop3, x, made(Plain), 1), SystemError)
+kept.clear()
+print("held")
+"""
+    assert python(GUARDED.format(library=str(library)) + script) == "held\n"

@@ -1,6 +1,8 @@
 """Greenlets that switch within callbacks and within __dlpack__, by themselves, under gevent and under eventlet."""
 
 import random
+import shutil
+from pathlib import Path
 
 import pytest
 
@@ -56,6 +58,14 @@ func Total(ctx *kernel.Ctx, x tensor.Of[float64], f kernel.Callable, n int) (flo
 	}
 	return total, ctx.Err()
 }
+
+// Held is Total, which keeps the GIL.
+//
+//godlpack:export
+//godlpack:gil hold
+func Held(ctx *kernel.Ctx, x tensor.Of[float64], f kernel.Callable, n int) (float64, error) {
+	return Total(ctx, x, f, n)
+}
 """
 
 
@@ -82,6 +92,153 @@ def test_in_any_order(go):
     while ready:
         ready.pop(random.randrange(len(ready))).switch()
     assert sorted(ended) == [(n, n * (n - 1) / 2 + 3) for n in range(1, 11)]
+
+
+def test_while_the_gil_is_kept(go):
+    hub, found = greenlet.getcurrent(), []
+    workers = [
+        greenlet.greenlet(lambda: found.append(go.held(np.ones(3), lambda i: hub.switch() or i, 2))) for _ in range(3)
+    ]
+    for _ in range(3):
+        for worker in workers:
+            worker.switch()
+    assert found == [4.0] * 3
+
+
+THREADS = """
+import os, threading
+import greenlet, numpy as np, godlpack as gd
+turns, other = gd.load_module({path!r}), gd.load_module({copy!r})
+x, hub = np.ones(3), greenlet.getcurrent()
+inside, leave = threading.Barrier(4), threading.Event()
+
+class Slow:  # in Go's own code for the extension
+    def __dlpack__(self, **keywords):
+        wait(0)
+        return x.__dlpack__(**keywords)
+    def __dlpack_device__(self):
+        return (1, 0)
+
+def wait(i):
+    inside.wait()
+    leave.wait()
+    return i
+
+found = []
+jobs = [lambda: turns.total(x, wait, 1), lambda: other.total(x, wait, 1), lambda: sum(gd.from_dlpack(Slow()).tolist())]
+threads = [threading.Thread(target=lambda job=job: found.append(job())) for job in jobs]
+for thread in threads:
+    thread.start()
+
+def waits(i):
+    if i == 0:
+        hub.switch()
+    return i
+
+class Last(Slow):
+    def __dlpack__(self, **keywords):
+        leave.set()
+        for thread in threads:
+            thread.join()
+        return x.__dlpack__(**keywords)
+
+def callback(i):
+    if i == 0:
+        assert gd.from_dlpack(Last()).tolist() == [1, 1, 1]
+    return i
+
+waiting = greenlet.greenlet(lambda: found.append(turns.total(x, waits, 2)))
+"""
+
+
+@pytest.fixture
+def threads(go, tmp_path):
+    copy = Path(shutil.copy(go.__file__, tmp_path / Path(go.__file__).name))
+    shutil.copy(Path(go.__file__).with_suffix(".json"), copy.with_suffix(".json"))
+    return THREADS.format(path=go.__file__, copy=str(copy))
+
+
+def test_threads_that_wait_too(python, threads):
+    """Calls of other threads, within this library or another, and within Go's own code for the extension, are no
+    greenlets of this thread; they end before the call that began later."""
+    script = """
+inside.wait()
+assert gd.zeros(2).tolist() == [0, 0]
+waiting.switch()
+assert other.total(x, callback, 2) == 4
+waiting.switch()
+print(sorted(found))
+"""
+    assert python(threads + script, flags=()) == "[3.0, 3.0, 3.0, 4.0]\n"
+
+
+def test_child_has_no_other_threads(python, threads):
+    """What they are about is forgotten in a forked child, and what this thread is about is not."""
+    script = """
+inside.wait()
+def forks(i):
+    global child
+    child = os.fork()
+    return i
+
+class Forks(Slow):
+    def __dlpack__(self, **keywords):
+        if not os.fork():
+            os._exit(0)  # it must not return
+        assert os.wait()[1] == 0
+        return x.__dlpack__(**keywords)
+
+assert gd.from_dlpack(Forks()).tolist() == [1, 1, 1]
+waiting.switch()
+try:
+    total = turns.total(x, forks, 1)
+except RuntimeError as error:
+    assert child == 0 and "forked in the middle of the call" in str(error), error
+    assert gd.zeros(2).tolist() == [0, 0]
+    assert turns.total(x, lambda i: i, 2) == 4
+    try:
+        waiting.switch()
+    except RuntimeError as error:
+        assert "forked in the middle of the call" in str(error), error
+        os._exit(17)
+    os._exit(1)
+assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 17
+leave.set()
+for thread in threads:
+    thread.join()
+waiting.switch()
+print(total, sorted(found))
+"""
+    assert python(threads + script, flags=()) == "3.0 [3.0, 3.0, 3.0, 4.0]\n"
+
+
+def test_no_thread_to_stand_in(python, threads):
+    script = """
+import resource
+leave.set()
+inside.wait()
+waiting.switch()
+used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (used + (4 << 20), -1))
+stop = threading.Event()
+try:
+    while True:  # the loader keeps stacks of threads that have ended
+        threading.Thread(target=stop.wait).start()
+except (RuntimeError, MemoryError):
+    pass
+try:
+    turns.total(x, lambda i: i, 1)
+except RuntimeError as error:
+    assert "no thread to call a function of Go" in str(error), error
+else:
+    raise AssertionError("no error")
+stop.set()
+resource.setrlimit(resource.RLIMIT_AS, (-1, -1))
+assert turns.total(x, lambda i: i, 1) == 3
+waiting.switch()
+print(found[-1])
+"""
+    assert python(threads + script, flags=()) == "4.0\n"
 
 
 def test_nested(go):
@@ -206,3 +363,17 @@ def test_workers(go, python, library, patch, spawn, get):
     pytest.importorskip(library)
     script = WORKER.format(library=library, patch=patch, spawn=spawn, get=get, path=go.__file__)
     assert python(script, flags=()).startswith("all right")
+
+
+@pytest.mark.parametrize("content", ["", "def getcurrent(): raise ValueError"])
+def test_another_module_of_that_name(python, content):
+    """Calls work without greenlets, too."""
+    out = python(f"""
+import sys, types
+sys.modules["greenlet"] = module = types.ModuleType("greenlet")
+exec({content!r}, vars(module))
+import godlpack as gd
+assert gd.zeros(2).tolist() == [0, 0]
+print("works")
+""")
+    assert out == "works\n"

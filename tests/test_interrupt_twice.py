@@ -1,5 +1,7 @@
 """Ctrl-C, pressed twice: whoever waits for a Go function that does not stop gets the prompt back."""
 
+import signal
+
 import pytest
 
 import godlpack as gd
@@ -33,6 +35,13 @@ func SpinHeld() {
 	for {
 		sink++
 	}
+}
+
+//godlpack:export
+//godlpack:arg by default=1
+func Into(x tensor.Of[float64], by float64) tensor.Of[float64] {
+	Spin()
+	return x
 }
 
 //godlpack:export
@@ -210,6 +219,74 @@ assert text == "mine" or "was left" in text, text
 print(endless.count())
 """
     assert python(start + script) == "1\n"
+
+
+@pytest.mark.parametrize("handler", ["SIG_IGN", "SIG_DFL"])
+def test_without_a_handler(python, start, handler):
+    """Where the signal is ignored, or ends the process, it stays so."""
+    script = start.replace("signal.default_int_handler", f"signal.{handler}") + (
+        "press(0.3, 0.3, 0.3)\nendless.call(lambda: time.sleep(1.5))\nprint(endless.count())"
+    )
+    if handler == "SIG_IGN":
+        assert python(script) == "3\n"
+    else:
+        python(script, status=-signal.SIGINT)
+
+
+def test_handler_that_does_not_raise(python, start):
+    script = """
+pressed = []
+signal.signal(signal.SIGINT, lambda *_: pressed.append(1))
+text = interrupted(endless.spin, 1, 1)
+assert text == "spin() was left while it ran", text
+print(len(pressed), endless.count())
+"""
+    assert python(start + script).split()[1] == "1"
+
+
+def test_handler_that_raises_something_else(python, start):
+    script = """
+def fail(*_):
+    raise ValueError("mine")
+signal.signal(signal.SIGINT, fail)
+try:
+    interrupted(endless.spin, 1, 1)
+except ValueError as error:
+    print(error, endless.count())
+"""
+    assert python(start + script) == "mine 1\n"
+
+
+def test_one_key_that_bounces(python, start):
+    """Two signals at once are one."""
+    script = """
+def send():
+    time.sleep(0.3)
+    for _ in range(2):
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(0.005)
+threading.Thread(target=send, daemon=True).start()
+assert interrupted(endless.patient) in ("", "patient: interrupted"), "left"
+print(endless.count())
+"""
+    assert python(start + script) in ("3\n", "1\n")
+
+
+def test_hint_that_nobody_reads(python, start):
+    script = "os.close(2)\nassert 'was left' in interrupted(endless.block, 0.3, 1.7)\nprint(endless.count())"
+    assert python(start + script) == "1\n"
+
+
+def test_out_is_held(python, start):
+    script = """
+import gc
+x, out = np.zeros(3), np.zeros(3)
+before = sys.getrefcount(out)
+assert "was left" in interrupted(lambda: endless.into(x, out=out), 0.3, 0.3)
+gc.collect()
+print(sys.getrefcount(out) > before, endless.count())
+"""
+    assert python(start + script) == "True 1\n"
 
 
 def test_hint(start, tmp_path):

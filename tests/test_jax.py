@@ -1,7 +1,10 @@
 """JAX: every dtype and layout, both ways, by every road. Its arrays never change, and are read-only here."""
 
+import array
 import ctypes
 import gc
+import shutil
+import subprocess
 import weakref
 
 import pytest
@@ -249,3 +252,74 @@ def test_wrapper_with_a_buffer_of_its_own():
         t = gd.from_dlpack(wrapper)
         check_same(t, x)
         assert t.readonly
+
+
+def test_wrapper_that_answers_otherwise():
+    """A type is planned by its first answer; the next may be none, used, or of a dtype that Go must judge."""
+    x = jnp.arange(4.0, dtype="float32")
+
+    class Wrapper:
+        def __init__(self, answer):
+            self.answer = answer
+
+        def __dlpack__(self):
+            return self.answer()
+
+    def used():
+        capsule = x.__dlpack__()
+        gd.from_dlpack(capsule)
+        return capsule
+
+    for _ in range(2):
+        t = gd.from_dlpack(Wrapper(x.__dlpack__))
+        check_same(t, x)
+        assert t.readonly
+        assert gd.from_dlpack(Wrapper(jnp.zeros((0, 3)).__dlpack__)).shape == (0, 3)
+        assert gd.from_dlpack(Wrapper(Forged((3,), dtype=(0, 8, 4), legacy=True).capsule)).dtype == "int8x4"
+        with pytest.raises(TypeError, match="want a capsule"):
+            gd.from_dlpack(Wrapper(lambda: 5))
+        with pytest.raises(ValueError, match="used_dltensor"):
+            gd.from_dlpack(Wrapper(used))
+
+
+def test_wrapper_of_bytes():
+    """Its buffer is of the same memory and shape; the next one's elements are of another size."""
+    memory = jnp.arange(8, dtype="uint8")
+
+    class Bytes(ctypes.c_uint8 * 8):
+        dtype = np.dtype("uint8")
+
+        def __dlpack__(self):
+            return memory.__dlpack__()
+
+    wrapper = Bytes.from_address(address(memory))
+    for dtype in ("uint8", "uint8", "uint16", "float32", jnp.int4, "datetime64[s]", np.dtypes.StringDType(), ">i2"):
+        Bytes.dtype = np.dtype(dtype)
+        assert gd.from_dlpack(wrapper).tolist() == list(range(8))
+
+
+@pytest.mark.skipif(shutil.which("cc") is None, reason="needs a C compiler, cc")
+def test_wrapper_of_an_array(tmp_path, ml_dtypes):
+    """What a type of the buffers' road has for a dtype is looked at each time."""
+    so = tmp_path / "jaxlib" / "deleter.so"
+    so.parent.mkdir()
+    code = "void gone(void *m) { (void)m; }"
+    subprocess.run(["cc", "-shared", "-fPIC", "-xc", "-o", str(so), "-"], input=code, text=True, check=True)
+    deleter = ctypes.cast(ctypes.CDLL(str(so)).gone, ctypes.c_void_p).value
+
+    class Array(array.array):
+        dtype = np.dtype("float64")
+
+        def __dlpack__(self):
+            forged = Forged((4,), dtype=(2, 64, 1), data=self.buffer_info()[0], legacy=True)
+            forged.managed.deleter = deleter
+            return forged.capsule()
+
+    gd.from_dlpack(np.zeros(2, ml_dtypes.int4))
+    x = Array("d", range(4))
+    for dtype in ("float64", "float64", "float32", 5, ml_dtypes.int4, "datetime64[s]", "float64"):
+        Array.dtype = dtype if dtype == 5 else np.dtype(dtype)
+        t = gd.from_dlpack(x)
+        assert t.tolist() == [0, 1, 2, 3]
+        assert t.readonly
+        assert t.data_ptr == x.buffer_info()[0]

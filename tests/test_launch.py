@@ -216,3 +216,38 @@ raises(BufferError, "mask", f.tell, Described(t, mask=1))
 raises(BufferError, "read-only", f.empty_like, t, out=Described(out, data=(out.data_ptr, True)))
 del t, out
 """)
+
+
+def test_stream_of_a_call_that_is_left(run):
+    """What follows the framework's stream is our own again."""
+    run("""
+import signal, threading, time
+signal.signal(signal.SIGINT, signal.default_int_handler)
+x = Array(gd.zeros(3, device="cuda"))
+gd.from_dlpack(x)
+current[0] = 7
+assert f.stream(x, x) == 7
+def press():
+    for _ in range(2):
+        time.sleep(0.5)
+        os.kill(os.getpid(), signal.SIGINT)
+threading.Thread(target=press, daemon=True).start()
+try:
+    f.spin(x)
+except KeyboardInterrupt as error:
+    assert "was left" in str(error)
+else:
+    raise AssertionError("no error")
+assert gd._core._current_stream("cuda") == 0
+os._exit(0)  # the call keeps its memory
+""")
+
+
+def test_numpy_has_no_arrays_on_a_device(run, np):
+    run("""
+import numpy as np
+x = gd.zeros(3, device="cuda")
+gd.from_dlpack(np.ones(2))
+raises(BufferError, "", x.to, np.ndarray)
+raises(BufferError, "", f.empty_like, x, like=np.ndarray)
+""")

@@ -9,7 +9,7 @@ import sys
 
 import numpy as np
 import pytest
-from forge import take
+from forge import Forged, take
 from together import together
 
 import godlpack as gd
@@ -488,3 +488,22 @@ score = gd._core._scoreboard()
 assert score["storages_made"] == score["storages_freed"], score
 assert score["imports_taken"] == score["imports_deleted"], score
 """)
+
+
+def test_long_chain_of_managed_tensors():
+    """Each one's deleter lets go of the tensor that has the next one."""
+
+    class Link(Forged):
+        def _delete(self, address):
+            super()._delete(address)
+            self.next = None
+
+    links, t = [], None
+    for _ in range(200):
+        link = Link()
+        link.next, t = t, None
+        t = gd.from_dlpack(link.capsule())
+        links.append(link)
+    del t, link
+    gc.collect()
+    assert all(link.deleted == 1 for link in links)

@@ -14,6 +14,8 @@ import pytest
 import sample
 from test_functions import CC, compile_library
 
+import godlpack
+
 HERE = Path(__file__).parent
 FRAMEWORKS = os.environ.get("GODLPACK_FRAMEWORKS", "numpy")
 CRASHES = 5  # after so many, enough is known
@@ -35,12 +37,17 @@ def libraries(tmp_path_factory):
     return failing, built, compile_library(folder / "functions.so")
 
 
+def preloading(failing):
+    """The environment of a process that failing.c is in, beside what this one has preloaded."""
+    preloaded = f"{failing} {os.environ.get('LD_PRELOAD', '')}"
+    path = os.pathsep.join([str(HERE), *filter(None, sys.path)])
+    return {**os.environ, "LD_PRELOAD": preloaded, "PYTHONPATH": path, "JAX_PLATFORMS": "cpu"}
+
+
 def run(failing, *arguments):
     """What no_memory.py said, and how it ended."""
-    path = os.pathsep.join([str(HERE), *filter(None, sys.path)])
-    environment = {**os.environ, "LD_PRELOAD": str(failing), "PYTHONPATH": path, "JAX_PLATFORMS": "cpu"}
     command = [sys.executable, "-P", "-X", "faulthandler", str(HERE / "no_memory.py"), *map(str, arguments)]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=1200)
+    done = subprocess.run(command, env=preloading(failing), capture_output=True, text=True, timeout=1200)
     return [json.loads(line) for line in done.stdout.splitlines()], done
 
 
@@ -80,3 +87,58 @@ def test_first_entry(libraries, way, forever, capsys):
         print(f"\n{points} allocations failed", end=" ")
     assert not wrong, "\n".join(map(str, wrong))
     assert points > 1
+
+
+IMPORT = """
+import ctypes, importlib.machinery, importlib.util, os, sys, traceback
+from itertools import count
+
+path = sys.argv[1]
+loader = importlib.machinery.ExtensionFileLoader("godlpack._core", path)
+spec = importlib.util.spec_from_file_location("godlpack._core", path, loader=loader)
+ctypes.CDLL(path)  # the loader's part is done
+c = ctypes.PyDLL(None)
+c.fail_watch(b"_core.abi3")
+
+def load():
+    module = importlib.util.module_from_spec(spec)
+    loader.exec_module(module)
+    return module
+
+def attempt(first):
+    c.fail_arm(ctypes.c_long(first), 0, 0)
+    try:
+        load()
+    except (MemoryError, SystemError):  # CPython 3.11 makes no exception where a type's name finds no room
+        pass
+    if not c.fail_disarm():
+        return 1
+    module = load()
+    assert module.Tensor.__name__ == "Tensor" and module.DType and module.Device and module.Function
+    return 0
+
+for first in count(1):
+    if (child := os.fork()) == 0:
+        status = 2
+        try:
+            status = attempt(first)
+        except BaseException:
+            traceback.print_exc()
+        os._exit(status)
+    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    assert status in (0, 1), (first, status)
+    if status:
+        break
+print(first - 1)
+"""
+
+
+def test_import(libraries, capsys):
+    """Each allocation of the import of the extension fails once: the next import works."""
+    module = Path(godlpack._core.__file__)
+    command = [sys.executable, "-P", "-X", "faulthandler", "-c", IMPORT, str(module)]
+    done = subprocess.run(command, env=preloading(libraries[0]), capture_output=True, text=True, timeout=600)
+    assert done.returncode == 0, done.stdout + done.stderr
+    with capsys.disabled():
+        print(f"\n{done.stdout.strip()} allocations failed", end=" ")
+    assert int(done.stdout) > 100

@@ -284,3 +284,24 @@ def test_threadpoolctl_in_any_order(order):
 def test_without_threadpoolctl():
     script = "import sys; gd.get_num_threads(); print(json.dumps('threadpoolctl' in sys.modules))"
     assert python(script)[0] is False
+
+
+def test_numbers_that_are_none():
+    choose = gd._core._choose_threads
+    for wrong, error in (("two", TypeError), (-1, ValueError), (4097, ValueError), (2**70, OverflowError)):
+        with pytest.raises(error):
+            choose(wrong)
+    assert choose(0) == 0
+
+
+def test_warning_that_is_an_error_when_it_is_set(python):
+    out = python(
+        "import godlpack as gd\n"
+        "gd.zeros(3)\n"
+        "import os, warnings\n"
+        "os.environ['GODLPACK_NUM_THREADS'] = 'many'\n"
+        "warnings.simplefilter('error')\n"
+        "try:\n    gd._core._choose_threads(0)\n"
+        "except RuntimeWarning as warning:\n    print(warning)\n",
+    )
+    assert "GODLPACK_NUM_THREADS=many is ignored" in out

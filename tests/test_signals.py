@@ -514,3 +514,29 @@ print("ok")
 def test_a_signal_stops_long_work(python, work):
     """The handler's exception comes out of the call, as Ctrl-C's KeyboardInterrupt does, and what was made is freed."""
     assert "ok" in python(LONG_WORK.replace("WORK", work))
+
+
+def test_more_libraries_than_layers(python, tmp_path):
+    """Beyond the 32nd library calls work as before; so they do in a child."""
+    library = sample.describe(sample.build(tmp_path))
+    out = python(
+        f"""
+import os, shutil
+from pathlib import Path
+import godlpack as gd
+for i in range(35):
+    path = Path({str(tmp_path)!r}, f"more{{i}}.so")
+    shutil.copy({str(library)!r}, path)
+    shutil.copy({str(library.with_suffix(".json"))!r}, path.with_suffix(".json"))
+    module = gd.load_module(path)
+    assert module.divmod(17, 5) == (3, 2)
+child = os.fork()
+if not child:
+    assert module.divmod(17, 5) == (3, 2)
+    os._exit(0)
+assert os.waitpid(child, 0)[1] == 0
+print("all")
+""",
+        flags=("-W", "ignore"),
+    )
+    assert out == "all\n"

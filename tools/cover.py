@@ -102,6 +102,7 @@ def prepare(folder: Path) -> dict[str, str]:
         "CGO_CFLAGS": flags,
         "LD_PRELOAD": str(preload),
         "GCOV_ERROR_FILE": str(folder / "errors"),
+        "GODLPACK_FRAMEWORKS": "numpy,torch,jax",  # for tests/test_no_memory.py
     }
 
 

@@ -14,14 +14,19 @@ ROOT = Path(__file__).parents[1]
 
 @contextmanager
 def built(*options: str, **environment: str) -> Iterator[Path]:
-    """A folder with a copy of the package, whose module `go build` made with these options in that environment."""
-    with TemporaryDirectory(prefix="godlpack-build-") as folder:
-        package = Path(folder, "godlpack")
+    """A folder with a copy of the package, whose module `go build` made with these options in that environment. Beside the
+    folder lies what the package looks for there when it builds Go functions: the repository."""
+    with TemporaryDirectory(prefix="godlpack-build-") as repository:
+        for entry in ROOT.iterdir():
+            if entry.name != "python" and not entry.name.startswith("."):
+                Path(repository, entry.name).symlink_to(entry)
+        folder = Path(repository, "python")
+        package = folder / "godlpack"
         shutil.copytree(ROOT / "python" / "godlpack", package, ignore=shutil.ignore_patterns("*.so", "__pycache__"))
         module = package / "_core.abi3.so"
         command = ["go", "build", *options, "-buildmode=c-shared", "-buildvcs=false", "-o", str(module), "./pyext/core"]
         subprocess.run(command, cwd=ROOT, env=os.environ | environment, check=True)
-        yield Path(folder)
+        yield folder
 
 
 def test(folder: Path, *arguments: str, **environment: str) -> int:

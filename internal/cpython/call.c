@@ -269,7 +269,7 @@ static bool gather_bytes(call *c, PyObject *x, bool text, TVMValue *value) {
   Py_ssize_t n = 0;
   char *data = NULL;
   if (text) data = (char *)PyUnicode_AsUTF8AndSize(x, &n);
-  else if (PyBytes_AsStringAndSize(x, &data, &n) != 0) return false;
+  else PyBytes_AsStringAndSize(x, &data, &n); /* which it is: this does not fail */
   TVMByteArray *bytes = data == NULL ? NULL : gd_reserve(c, sizeof *bytes);
   if (bytes != NULL) *bytes = (TVMByteArray){data, (size_t)n};
   value->v_handle = bytes;
@@ -569,11 +569,10 @@ static bool wants_numpy(const call *c) { return c->road == GD_BY_NUMPY || gd_num
 
 /* The tensor t as an object of the caller's framework; takes t. */
 static PyObject *convert(call *c, PyObject *t) {
-  PyObject *made = t;
-  PyObject *args[] = {t, c->like};
-  if (t == NULL || c->like == (PyObject *)gd_tensor_type) return t;
+  PyObject *made = NULL, *args[] = {t, c->like};
+  if (c->like == (PyObject *)gd_tensor_type) return t;
   if (wants_numpy(c)) made = gd_numpy_make((gd_tensor *)t);
-  if (made == t || (made == NULL && PyErr_Occurred() == NULL)) made = gd_enter(GD_OP_function_convert, (PyObject *)c->f, args, 2, NULL);
+  if (made == NULL && PyErr_Occurred() == NULL) made = gd_enter(GD_OP_function_convert, (PyObject *)c->f, args, 2, NULL);
   Py_DecRef(t);
   return made;
 }
@@ -617,7 +616,7 @@ static PyObject *wrap_managed(call *c, TVMValue *v, PyObject *out) {
   if (m == NULL) return odd(c, "no tensor");
   if (c->offer != NULL && m == &c->offer->m) return v->v_handle = NULL, Py_IncRef(c->out), c->out;
   if (in_scratch(c, m)) {
-    if (wants_numpy(c) && ((made = gd_numpy_copy(&m->dl_tensor)) != NULL || PyErr_Occurred() != NULL)) return made;
+    if (wants_numpy(c)) return gd_numpy_copy(&m->dl_tensor);
     if (!settle(c, v)) return NULL;
     m = v->v_handle;
   }

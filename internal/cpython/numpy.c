@@ -59,8 +59,8 @@ void gd_numpy_enable(PyTypeObject *type, void **table) {
    Threads: any with the GIL. */
 void gd_numpy_learn(PyObject *x, DLDataType dtype, bool padded) {
   numpy_dtype *descr = ((numpy_array *)x)->descr;
-  int n = descr->type_num;
-  if (n < 0 || n >= TYPE_NUMBERS) return;
+  unsigned n = (unsigned)descr->type_num;
+  if (n >= TYPE_NUMBERS) return;
   lane->dtype_class = Py_TYPE(Py_TYPE(descr));
   lane->learned[n].dtype = dtype;
   lane->learned[n].padded = padded;
@@ -74,16 +74,15 @@ void gd_numpy_learn(PyObject *x, DLDataType dtype, bool padded) {
    Threads: any with the GIL. */
 bool gd_numpy_see(PyObject *x, DLTensor *t, int64_t *dims, int ndim, uint64_t *flags) {
   const numpy_array *a = (numpy_array *)x;
-  int n = a->descr->type_num;
-  if (n < 0 || n >= TYPE_NUMBERS || lane->learned[n].dtype.bits == 0 || a->descr->byteorder == '>') return false;
-  if (a->nd < 0 || a->nd > ndim) return false;
+  unsigned n = (unsigned)a->descr->type_num;
+  if (n >= TYPE_NUMBERS || lane->learned[n].dtype.bits == 0 || a->descr->byteorder == '>') return false;
+  if (a->nd > ndim) return false;
   int64_t itemsize = gd_item_bits(lane->learned[n].dtype, lane->learned[n].padded ? DLPACK_SUBBYTE_PADDED : 0) / 8;
-  int shift = __builtin_ctzll((uint64_t)itemsize); /* a division costs as much as all else here */
-  bool power = itemsize == (int64_t)1 << shift;
+  int shift = __builtin_ctzll((uint64_t)itemsize); /* a division costs as much as all else here; of sizes that are no powers of 2 nothing is whole */
   int64_t *strides = dims + a->nd;
   for (int i = 0; i < a->nd; i++) {
     dims[i] = a->dimensions[i];
-    strides[i] = power ? a->strides[i] >> shift : a->strides[i] / itemsize;
+    strides[i] = a->strides[i] >> shift;
     if (strides[i] * itemsize != a->strides[i] && dims[i] > 1) return false; /* R17 */
   }
   *t = (DLTensor){a->data, {kDLCPU, 0}, a->nd, lane->learned[n].dtype, dims, strides, 0};
@@ -122,7 +121,6 @@ void gd_numpy_pin(PyObject *x, gd_pin *pin) {
    Threads: any with the GIL. */
 void gd_numpy_unpin(gd_pin *pin) {
   numpy_array *a = (numpy_array *)pin->owner;
-  if (a == NULL) return;
   if (pin->lock.where != NULL && gd_lock_remove(&pin->lock) && a->data == pin->data && a->base == NULL) a->flags |= OWNS_DATA;
   if (pin->base != NULL) Py_DecRef(pin->base);
   Py_DecRef((PyObject *)a);
@@ -145,17 +143,17 @@ PyObject *gd_numpy_take(PyObject *x) {
 }
 
 /* gd_numpy_take_buffer makes a read-only Tensor over the buffer of x, an object whose dtype attribute is one of NumPy's
-   own dtypes: it needs no format then. jax's arrays are such objects, and their __dlpack__ is slow Python.
+   own dtypes: it needs no format then. jax's arrays are such objects, and their __dlpack__ is slow Python. The lane is on.
    C because: (c).
    GIL: held.
    Owns: the result is the caller's; NULL if x has no such buffer, with or without an exception.
    Threads: any with the GIL. */
 PyObject *gd_numpy_take_buffer(PyObject *x, PyObject *dtype_name) {
-  PyObject *descr = lane->array_type == NULL ? NULL : PyObject_GetAttr(x, dtype_name);
+  PyObject *descr = PyObject_GetAttr(x, dtype_name);
   if (descr == NULL) return NULL;
-  int n = Py_TYPE(Py_TYPE(descr)) == lane->dtype_class ? ((numpy_dtype *)descr)->type_num : -1;
+  unsigned n = Py_TYPE(Py_TYPE(descr)) == lane->dtype_class ? (unsigned)((numpy_dtype *)descr)->type_num : TYPE_NUMBERS;
   Py_DecRef(descr);
-  if (n < 0 || n >= TYPE_NUMBERS || lane->learned[n].dtype.bits == 0 || lane->learned[n].padded) return NULL;
+  if (n >= TYPE_NUMBERS || lane->learned[n].dtype.bits == 0 || lane->learned[n].padded) return NULL;
   Py_buffer *view;
   gd_storage *storage = gd_storage_of_buffer(x, PyBUF_STRIDES, &view);
   if (storage == NULL) return NULL;
@@ -198,13 +196,12 @@ PyObject *gd_numpy_make(gd_tensor *x) {
   return a;
 }
 
-/* gd_numpy_copy makes an array in memory of NumPy's own, with the elements of t, which are compact and a byte or more each.
+/* gd_numpy_copy makes an array in memory of NumPy's own, with the elements of t, which are compact and a byte or more each. The lane is on.
    C because: (c).
    GIL: held.
-   Owns: the result is the caller's; NULL with an exception set on failure, without one if the lane is off.
+   Owns: the result is the caller's; NULL with an exception set on failure.
    Threads: any with the GIL. */
 PyObject *gd_numpy_copy(const DLTensor *t) {
-  if (lane->array_type == NULL) return NULL;
   PyObject *a = new_array(t, 0, NULL, NULL, 0);
   if (a != NULL) memcpy(((numpy_array *)a)->data, t->data, (size_t)gd_byte_count(t, 0));
   return a;

@@ -131,8 +131,8 @@ static bool hold_lent(record *r) {
     if (PyErr_Occurred() == NULL) PyErr_SetString(PyExc_BufferError, "a tensor's exchange table lends its memory, but does not share it");
     return false;
   }
-  r->pin.managed = m;
-  if (m->dl_tensor.data == r->t.data && m->dl_tensor.byte_offset == r->t.byte_offset) return true;
+  if (m->dl_tensor.data == r->t.data && m->dl_tensor.byte_offset == r->t.byte_offset) return r->pin.managed = m, true;
+  gd_managed_drop(m, NULL);
   return PyErr_SetString(PyExc_BufferError, "a tensor was given other memory while it was passed to a function"), false;
 }
 
@@ -157,12 +157,12 @@ bool gd_pin_seen(call *c) {
   if (gd_hold(c, (Py_IncRef(c->like), c->like)) == NULL) return false; /* an object may change its class */
   for (record *r; (r = c->seen) != NULL;) {
     r->pin = (gd_pin){0};
+    of_torch |= r->torch;
+    if (is_numpy(r)) gd_numpy_pin(r->object, &r->pin);
+    else if (!hold_lent(r)) return false; /* and it stays where it is: whoever clears the exception comes here again */
     c->seen = r->next;
     r->next = c->pinned;
     c->pinned = r;
-    of_torch |= r->torch;
-    if (is_numpy(r)) gd_numpy_pin(r->object, &r->pin);
-    else if (!hold_lent(r)) return false;
   }
   if (of_torch && !find_flag(c)) return false;
   for (record *r = c->pinned; of_torch && r != NULL; r = r->next)

@@ -66,7 +66,8 @@ static void start(void) {
 uintptr_t __wrap__cgo_wait_runtime_init_done(void) {
   static const char message[] = "godlpack: fatal: Go was entered in a forked child, by the runtime that is its parent's\n";
   if (gd_own_runtime.dead) {
-    if (write(STDERR_FILENO, message, sizeof message - 1) < 0) abort();
+    ssize_t written = write(STDERR_FILENO, message, sizeof message - 1);
+    (void)written; /* it may be closed */
     abort();
   }
   start();
