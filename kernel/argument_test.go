@@ -10,6 +10,7 @@ import (
 
 	"godlpack/dlpack"
 	"godlpack/kernel"
+	"godlpack/packed"
 	"godlpack/tensor"
 )
 
@@ -195,6 +196,7 @@ func TestTypeVariables(t *testing.T) {
 		{"of another", []any{nil, record([]float64{1}), []any{}}, dlpack.Float64},
 		{"of an element", []any{nil, nil, []any{record([]float64{1})}}, dlpack.Float64},
 		{"of nothing", []any{nil, nil, []any{}}, dlpack.Float32},
+		{"of several", []any{record([]float64{1}), record([]float64{2}), []any{record([]float64{3}), record([]float64{4})}}, dlpack.Float64},
 	} {
 		elem := y
 		elem.Optional = false
@@ -205,6 +207,13 @@ func TestTypeVariables(t *testing.T) {
 			}
 		}, c.args...)
 	}
+	any2, none := tensorOf("x", nil), x
+	any2.Var, any2.Optional = "T", true
+	none.Name, none.Var = "y", ""
+	run(t, []kernel.Param{any2, none}, func(call *kernel.Call) {
+		equal(t, "of any type, for None", call.TypeOf(0), dlpack.DType{})
+		equal(t, "without a variable, for None", call.TypeOf(1), dlpack.DType{})
+	}, nil, nil)
 }
 
 func TestConvert(t *testing.T) {
@@ -331,6 +340,7 @@ func TestConvertWithoutMemory(t *testing.T) {
 func TestMisreading(t *testing.T) {
 	anywhere := tensorOf("x", float32s)
 	anywhere.Device = "any"
+	list := func(elem kernel.Param) kernel.Param { return kernel.Param{Name: "x", Kind: kernel.KindList, Elem: &elem} }
 	for _, c := range []struct {
 		param kernel.Param
 		read  func(*kernel.Call)
@@ -344,14 +354,33 @@ func TestMisreading(t *testing.T) {
 		{tensorOf("x", float32s), func(c *kernel.Call) { kernel.OfList[float32](c, 0) }, record([]float32{1}), "read as packed.Args"},
 		{kernel.Param{Name: "x", Kind: kernel.KindInt}, func(c *kernel.Call) { kernel.Of[float32](c, 0) }, 3, "x was declared as int, and read as memory of the host"},
 		{kernel.Param{Name: "x", Kind: kernel.KindInt}, func(c *kernel.Call) { c.Bool(1) }, 3, "index out of range"},
+		{list(tensorOf("", float32s)), func(c *kernel.Call) { kernel.OfList[float64](c, 0) }, []any{record([]float32{1})}, "read as a list of tensors of float64"},
+		{list(tensorOf("", float32s)), func(c *kernel.Call) { kernel.MutList[float32](c, 0) }, []any{record([]float32{1})}, "read as a list of tensors of float32"},
+		{list(anywhere), func(c *kernel.Call) { kernel.OfList[float32](c, 0) }, []any{record([]float32{1})}, "read as a list of tensors of float32"},
 	} {
 		f := prepare(t, kernel.Func{Params: []kernel.Param{c.param}, Do: func(call *kernel.Call) error {
 			c.read(call)
 			return nil
 		}})
-		err := newCall(c.arg).of(f, newHost())
-		if err == nil || dlpack.KindOf(err) != kernel.RuntimeError || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("got %v, want a RuntimeError with %q", err, c.want)
+		for _, args := range [][]any{{c.arg}, vouched([]any{c.arg})} {
+			err := newCall(args...).of(f, newHost())
+			if err == nil || dlpack.KindOf(err) != kernel.RuntimeError || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("got %v, want a RuntimeError with %q", err, c.want)
+			}
+		}
+	}
+}
+
+// That an argument was read well once says nothing of the next call, where it may be of another type.
+func TestMisreadingLater(t *testing.T) {
+	f := prepare(t, kernel.Func{Params: []kernel.Param{tensorOf("x", []dlpack.DType{dlpack.Float32, dlpack.Float64})}, Do: func(c *kernel.Call) error {
+		kernel.Of[float32](c, 0)
+		return nil
+	}})
+	for i, x := range []*dlpack.Tensor{record([]float32{1}), record([]float32{1}), record([]float64{1})} {
+		err := newCall(flagged{x, packed.Checked}).of(f, newHost())
+		if fails := i == 2; (err != nil) != fails || fails && !strings.Contains(err.Error(), "read as a tensor of float32") {
+			t.Errorf("call %d: got %v", i, err)
 		}
 	}
 }

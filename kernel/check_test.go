@@ -39,6 +39,8 @@ func TestRefusals(t *testing.T) {
 		p.Name = name
 		return p
 	}
+	of2 := []kernel.Param{tensorOf("x", []dlpack.DType{dlpack.Float32, dlpack.Float64}), tensorOf("y", []dlpack.DType{dlpack.Float32, dlpack.Float64})}
+	of2[0].Var, of2[1].Var = "T", "T"
 	for _, c := range []struct {
 		name   string
 		params []kernel.Param
@@ -63,6 +65,9 @@ func TestRefusals(t *testing.T) {
 			"ValueError: f(): argument 'y': want float32[m] on cpu, got float32[8] on cpu, where m is 3 by 'x'"},
 		{"variable", []kernel.Param{with(float(), func(p *kernel.Param) { p.Var, p.DTypes = "T", nil }), with(float(), func(p *kernel.Param) { p.Name, p.Var, p.DTypes = "y", "T", nil })},
 			[]any{x23, ints}, "TypeError: f(): argument 'y': want any[...] on cpu, got int64[4] on cpu, where T is float32"},
+		{"variable of two types", of2, []any{x23, record([]float64{1}, 1)},
+			"TypeError: f(): argument 'y': want float32|float64[...] on cpu, got float64[1] on cpu, where T is float32"},
+		{"variable of another type", of2, []any{x23, ints}, "TypeError: f(): argument 'y': want float32|float64[...] on cpu, got int64[4] on cpu"},
 		{"order C", []kernel.Param{with(float("n", "m"), func(p *kernel.Param) { p.Order = "C" })}, []any{strided(data, 0, []int64{2, 3}, []int64{1, 2})},
 			"BufferError: f(): argument 'x': want float32[n, m] on cpu, C-contiguous, got float32[2, 3] on cpu, strides [1, 2]; " +
 				"use np.ascontiguousarray(x) or x.contiguous(), or declare it convert in Go"},
@@ -98,6 +103,10 @@ func TestRefusals(t *testing.T) {
 			[]any{record(data[:5], 5), record(data[4:], 4)}, "ValueError: f(): argument 'y': want memory of its own, since it is written, got some that 'x' shares"},
 		{"overlap in a list", []kernel.Param{{Name: "x", Kind: kernel.KindList, Elem: &kernel.Param{Kind: kernel.KindTensor, DTypes: float32s, Mutable: true}}},
 			[]any{[]any{record(data[:5], 5), record(data[4:], 4)}}, "ValueError: f(): argument 'x': want memory of its own, since it is written, got some that two of its elements share"},
+		{"overlap of what has gaps", []kernel.Param{float("n"), with(float("m"), func(p *kernel.Param) { p.Name, p.Mutable = "y", true })},
+			[]any{strided(data, 1, []int64{3}, []int64{2}), record(data[3:], 5)}, "ValueError: f(): argument 'y': want memory of its own, since it is written, got some that 'x' shares"},
+		{"overlap with what has gaps", []kernel.Param{float("n"), with(float("m"), func(p *kernel.Param) { p.Name, p.Mutable = "y", true })},
+			[]any{record(data[3:], 5), strided(data, 1, []int64{3}, []int64{2})}, "ValueError: f(): argument 'y': want memory of its own, since it is written, got some that 'x' shares"},
 		{"no pointer", []kernel.Param{float("n")}, []any{packed.Cell{Value: 7, Code: packed.CodeTensor}},
 			"ValueError: f(): argument 'x': want the address of a tensor, got 0x7 for a Tensor"},
 		{"list element", []kernel.Param{{Name: "x", Kind: kernel.KindList, Elem: &kernel.Param{Kind: kernel.KindTensor, DTypes: float32s}}},
@@ -134,16 +143,18 @@ func TestRefusals(t *testing.T) {
 				t.Error("the function ran")
 				return nil
 			}})
-			h := newHost()
-			called := newCall(c.args...)
-			err := called.of(f, h)
-			if err == nil || err.Error() != c.want {
-				t.Errorf("got  %v\nwant %v", err, c.want)
+			for _, args := range [][]any{c.args, vouched(c.args)} {
+				h := newHost()
+				called := newCall(args...)
+				err := called.of(f, h)
+				if err == nil || err.Error() != c.want {
+					t.Errorf("got  %v\nwant %v", err, c.want)
+				}
+				if called.ret.Get() != packed.Null {
+					t.Errorf("result %v, want None", called.ret.Get())
+				}
+				h.balanced(t)
 			}
-			if called.ret.Get() != packed.Null {
-				t.Errorf("result %v, want None", called.ret.Get())
-			}
-			h.balanced(t)
 		})
 	}
 }
@@ -178,6 +189,7 @@ func TestAccepted(t *testing.T) {
 		{"star", param(func(p *kernel.Param) { p.Shape = []kernel.Extent{"*", "*"} }), []any{record(data, 2, 4)}},
 		{"empty is contiguous", param(func(p *kernel.Param) { p.Shape, p.Order = nil, "F" }), []any{record([]float32{}, 2, 0, 3)}},
 		{"neighbours", []kernel.Param{tensorOf("x", float32s, "n"), written}, []any{record(data[:4], 4), record(data[4:], 4)}},
+		{"among the gaps", []kernel.Param{tensorOf("x", float32s, "n"), written}, []any{strided(data, 0, []int64{4}, []int64{2}), strided(data, 1, []int64{4}, []int64{2})}},
 		{"overlap allowed", []kernel.Param{tensorOf("x", float32s, "n"), loose}, []any{record(data[:5], 5), record(data[4:], 4)}},
 		{"int as float", []kernel.Param{{Name: "x", Kind: kernel.KindFloat}}, []any{3}},
 		{"bool as int", []kernel.Param{{Name: "x", Kind: kernel.KindInt}}, []any{true}},
@@ -188,13 +200,15 @@ func TestAccepted(t *testing.T) {
 		{"empty list", []kernel.Param{{Name: "x", Kind: kernel.KindList, Elem: &kernel.Param{Kind: kernel.KindTensor}}}, []any{[]any{}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			ran := false
+			ran := 0
 			f := prepare(t, kernel.Func{Params: c.params, Do: func(*kernel.Call) error {
-				ran = true
+				ran++
 				return nil
 			}})
-			if err := newCall(c.args...).of(f, newHost()); err != nil || !ran {
-				t.Errorf("got %v, ran: %t", err, ran)
+			for i, args := range [][]any{c.args, vouched(c.args)} {
+				if err := newCall(args...).of(f, newHost()); err != nil || ran != i+1 {
+					t.Errorf("got %v, ran %d times", err, ran)
+				}
 			}
 		})
 	}
