@@ -1,9 +1,12 @@
 package kernel_test
 
 import (
+	"bytes"
 	"errors"
+	"fmt"
 	"math"
 	"reflect"
+	"runtime"
 	"strings"
 	"testing"
 	"unsafe"
@@ -97,6 +100,7 @@ func TestDefaults(t *testing.T) {
 		{Name: "k", Kind: kernel.KindList, Elem: listOf(kernel.KindString), Default: value([]string{})},
 		{Name: "l", Kind: kernel.KindList, Elem: listOf(kernel.KindBool), Default: value([]bool{false})},
 		{Name: "m", Kind: kernel.KindInt, Default: value(int64(7))},
+		{Name: "n", Kind: kernel.KindList, Elem: listOf(kernel.KindFloat), Default: value([]float64{math.Inf(1), math.MaxFloat64, -math.MaxFloat64})},
 	}
 	read := func(c *kernel.Call) {
 		equal(t, "int", kernel.Int[int](c, 1), -1)
@@ -111,23 +115,43 @@ func TestDefaults(t *testing.T) {
 		equal(t, "floats", kernel.Floats[float32](c, 10), []float32{float32(math.Inf(-1))})
 		equal(t, "strings", c.Strings(11), []string{})
 		equal(t, "bools", c.Bools(12), []bool{false})
+		equal(t, "large floats", kernel.Floats[float64](c, 14), []float64{math.Inf(1), math.MaxFloat64, -math.MaxFloat64})
 	}
 	run(t, params, read, 1) // the others are left out
 	all := []any{1}
-	for range len(params) - 2 {
+	for range len(params) - 3 {
 		all = append(all, missing{})
 	}
 	run(t, params, func(c *kernel.Call) {
 		read(c)
 		equal(t, "given after those that are not", kernel.Int[int](c, 13), 8)
-	}, append(all, 8)...)
+	}, append(all, 8, missing{})...)
 
 	var texts []string
 	for _, p := range params[1:] {
 		texts = append(texts, p.Default.Text)
 	}
-	want := `-1 1.0 True "\u00e9\n" b"\x00\x22" "float32" "cpu" None (1, 2) (-1e999,) () (False,) 7`
+	want := `-1 1.0 True "\u00e9\n" b"\x00\x22" "float32" "cpu" None (1, 2) (-1e999,) () (False,) 7 (1e999, 1.7976931348623157e+308, -1.7976931348623157e+308)`
 	equal(t, "literals", strings.Join(texts, " "), want)
+}
+
+// What a default is made of stays, though nothing of Go's refers to it but the default.
+func TestDefaultsStay(t *testing.T) {
+	var all []*kernel.Default
+	for i := range 1000 {
+		all = append(all, kernel.DefaultOf(fmt.Sprintf("default number %d", i)))
+	}
+	runtime.GC()
+	var other [][]byte
+	for range 100_000 {
+		other = append(other, bytes.Repeat([]byte{0xff}, 32))
+	}
+	for i, d := range all {
+		run(t, []kernel.Param{{Name: "x", Kind: kernel.KindString, Default: d}}, func(c *kernel.Call) {
+			equal(t, "default", c.String(0), fmt.Sprintf("default number %d", i))
+		})
+	}
+	runtime.KeepAlive(other)
 }
 
 func TestLists(t *testing.T) {
@@ -340,7 +364,9 @@ func TestConvertWithoutMemory(t *testing.T) {
 func TestMisreading(t *testing.T) {
 	anywhere := tensorOf("x", float32s)
 	anywhere.Device = "any"
-	list := func(elem kernel.Param) kernel.Param { return kernel.Param{Name: "x", Kind: kernel.KindList, Elem: &elem} }
+	list := func(elem kernel.Param) kernel.Param {
+		return kernel.Param{Name: "x", Kind: kernel.KindList, Elem: &elem}
+	}
 	for _, c := range []struct {
 		param kernel.Param
 		read  func(*kernel.Call)

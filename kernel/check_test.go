@@ -9,6 +9,7 @@ import (
 	"godlpack/dlpack"
 	"godlpack/kernel"
 	"godlpack/packed"
+	"godlpack/tensor"
 )
 
 func nothing(*kernel.Call) error { return nil }
@@ -29,6 +30,7 @@ func TestRefusals(t *testing.T) {
 	bad := *x23
 	bad.NDim = 99
 	fp6 := &dlpack.Tensor{Data: unsafe.Pointer(&data[0]), Device: dlpack.Device{Type: dlpack.CPU}, NDim: 1, DType: dlpack.Float6E2M3FN, Shape: &[]int64{2}[0]}
+	fp4x2 := record(make([]tensor.Float4E2M1FNx2, 2), 2)
 
 	float := func(shape ...kernel.Extent) kernel.Param { return tensorOf("x", float32s, shape...) }
 	with := func(p kernel.Param, change func(*kernel.Param)) kernel.Param {
@@ -63,6 +65,8 @@ func TestRefusals(t *testing.T) {
 			"ValueError: f(): argument 'x': want float32[n, n] on cpu, got float32[2, 3] on cpu, where n is 2 by 'x'"},
 		{"extents disagree", []kernel.Param{float("n", "m"), named(float("m"), "y")}, []any{x23, record(data, 8)},
 			"ValueError: f(): argument 'y': want float32[m] on cpu, got float32[8] on cpu, where m is 3 by 'x'"},
+		{"extents disagree with an empty one", []kernel.Param{float("m"), named(float("m"), "y")}, []any{record(data[:0], 0), record(data, 8)},
+			"ValueError: f(): argument 'y': want float32[m] on cpu, got float32[8] on cpu, where m is 0 by 'x'"},
 		{"variable", []kernel.Param{with(float(), func(p *kernel.Param) { p.Var, p.DTypes = "T", nil }), with(float(), func(p *kernel.Param) { p.Name, p.Var, p.DTypes = "y", "T", nil })},
 			[]any{x23, ints}, "TypeError: f(): argument 'y': want any[...] on cpu, got int64[4] on cpu, where T is float32"},
 		{"variable of two types", of2, []any{x23, record([]float64{1}, 1)},
@@ -94,6 +98,8 @@ func TestRefusals(t *testing.T) {
 				"use a copy, x.copy() or x.clone(), and put it back by x[...] = copy"},
 		{"alignment on a device", []kernel.Param{with(float("n"), func(p *kernel.Param) { p.Device = "cuda" })}, []any{&oddCUDA},
 			"BufferError: f(): argument 'x': want float32[n] on cuda, got float32[3] on cuda:1, not aligned to 4 bytes; use x.copy() or x.clone()"},
+		{"padded pairs", []kernel.Param{tensorOf("x", []dlpack.DType{fp4x2.DType}, "n")}, []any{flagged{fp4x2, dlpack.SubbytePadded}},
+			"BufferError: f(): argument 'x': want float4_e2m1fnx2[n] on cpu, got float4_e2m1fnx2[2] on cpu, with lanes padded to a byte each"},
 		{"packed lanes", []kernel.Param{tensorOf("x", []dlpack.DType{dlpack.Float6E2M3FN}, "n")}, []any{fp6},
 			"BufferError: f(): argument 'x': want float6_e2m3fn[n] on cpu, got float6_e2m3fn[2] on cpu, with lanes packed"},
 		{"broadcast to write", []kernel.Param{with(float("n"), func(p *kernel.Param) { p.Mutable = true })}, []any{strided(data, 0, []int64{4}, []int64{0})},
@@ -113,6 +119,8 @@ func TestRefusals(t *testing.T) {
 			[]any{[]any{x23, ints}}, "TypeError: f(): argument 'x': element 1: want float32[...] on cpu, got int64[4] on cpu"},
 		{"no list", []kernel.Param{{Name: "x", Kind: kernel.KindList, Elem: &kernel.Param{Kind: kernel.KindInt}}}, []any{3},
 			"TypeError: f(): argument 'x': want list of int, got int"},
+		{"tensor as a list", []kernel.Param{{Name: "x", Kind: kernel.KindList, Elem: &kernel.Param{Kind: kernel.KindInt}}}, []any{ints},
+			"TypeError: f(): argument 'x': want list of int, got a tensor, int64[4] on cpu: pass a list (.tolist())"},
 		{"list of other", []kernel.Param{{Name: "x", Kind: kernel.KindList, Elem: &kernel.Param{Kind: kernel.KindInt}}}, []any{[]any{1, "a"}},
 			"TypeError: f(): argument 'x': element 1: want int, got str"},
 		{"int", []kernel.Param{{Name: "x", Kind: kernel.KindInt}}, []any{1.5}, "TypeError: f(): argument 'x': want int, got float"},
@@ -120,6 +128,8 @@ func TestRefusals(t *testing.T) {
 			"TypeError: f(): argument 'x': want int, got a tensor, float32[8] on cpu: pass one of its elements (x[0].item())"},
 		{"int8", []kernel.Param{{Name: "x", Kind: kernel.KindInt, Bits: 8}}, []any{128}, "ValueError: f(): argument 'x': want int8, got 128"},
 		{"uint16", []kernel.Param{{Name: "x", Kind: kernel.KindInt, Bits: 16, Unsigned: true}}, []any{-1}, "ValueError: f(): argument 'x': want uint16, got -1"},
+		{"uint64", []kernel.Param{{Name: "x", Kind: kernel.KindInt, Unsigned: true}}, []any{-1}, "ValueError: f(): argument 'x': want uint64, got -1"},
+		{"large int", []kernel.Param{{Name: "x", Kind: kernel.KindInt}}, []any{packed.Uint(math.MaxUint64)}, "OverflowError: f(): argument 'x': want int, got 18446744073709551615"},
 		{"float", []kernel.Param{{Name: "x", Kind: kernel.KindFloat}}, []any{"1"}, "TypeError: f(): argument 'x': want float, got str"},
 		{"bool", []kernel.Param{{Name: "x", Kind: kernel.KindBool}}, []any{1.0}, "TypeError: f(): argument 'x': want bool, got float"},
 		{"str", []kernel.Param{{Name: "x", Kind: kernel.KindString}}, []any{[]byte("a")}, "TypeError: f(): argument 'x': want str, got bytes"},
@@ -169,6 +179,9 @@ func TestAccepted(t *testing.T) {
 	}
 	pinned := *record(data, 8)
 	pinned.Device.Type = dlpack.CUDAHost
+	pinnedOddly := *oddly(data, 8)
+	pinnedOddly.Device.Type = dlpack.CUDAHost
+	fp4x2 := record(make([]tensor.Float4E2M1FNx2, 2), 2)
 	cuda := *record(data, 8)
 	cuda.Device.Type = dlpack.CUDA
 	written := tensorOf("y", float32s, "m")
@@ -181,6 +194,8 @@ func TestAccepted(t *testing.T) {
 		args   []any
 	}{
 		{"pinned memory", param(func(p *kernel.Param) {}), []any{&pinned}},
+		{"pinned memory, not aligned", param(func(p *kernel.Param) {}), []any{&pinnedOddly}},
+		{"pairs", param(func(p *kernel.Param) { p.DTypes = []dlpack.DType{fp4x2.DType} }), []any{fp4x2}},
 		{"any device", param(func(p *kernel.Param) { p.Device = "any" }), []any{&cuda}},
 		{"cuda", param(func(p *kernel.Param) { p.Device = "cuda" }), []any{&cuda}},
 		{"read-only to read", param(func(p *kernel.Param) {}), []any{flagged{record(data, 8), dlpack.ReadOnly}}},

@@ -25,7 +25,9 @@ C_CALL = re.compile(r"^(\s*)(\w[\w>.\-]*\([^;{}]*\);)(\s*(?:/\*.*)?)$")
 GO_CONDITION = re.compile(r"^(\t+(?:\} else )?(?:if|for) (?:[^{}]*; )?)([^;{}]+?)((?:; [^;{}]*)? \{)$")
 GO_CASE = re.compile(r"^(\t+case )([^:{}\"]+)(:)$")
 GO_VALUE = re.compile(r"^(\t+(?:return |[\w.]+ :?= ))([^,{}]+?)((?:, nil)?)$")
-GO_STATEMENT = re.compile(r"^(\t+)((?:defer |go )?[\w.\[\]]+\(.*\)|[\w.\[\]*]+ [+\-|&]?= .*[^{(,&|+]|continue|break|[\w.\[\]]+(?:\+\+|--))$")
+GO_STATEMENT = re.compile(
+    r"^(\t+)((?:defer |go )?[\w.\[\]]+\(.*\)|[\w.\[\]*]+ [+\-|&]?= .*[^{(,&|+]|continue|break|[\w.\[\]]+(?:\+\+|--))$"
+)
 GO_LOOP = re.compile(r"^\t+for (?:[^{}]* := )?range ")
 
 C_HEADER = "int gd_mutant(int);\n#line 1\n"
@@ -159,7 +161,9 @@ def of_go(file: str, number: int, line: str) -> Iterator[Mutant]:
             yield Mutant(file, number, what, condition[1], wrong, inner, condition[3])
         return
     value, statement = GO_VALUE.match(line), GO_STATEMENT.match(line)
-    mistaken = list(mistakes(value[2])) if value and (is_boolean(value[2]) or not re.search(r"[(\[*/%\"]", value[2])) else []
+    mistaken = (
+        list(mistakes(value[2])) if value and (is_boolean(value[2]) or not re.search(r"[(\[*/%\"]", value[2])) else []
+    )
     if value and mistaken:
         for what, wrong in mistaken:
             yield Mutant(file, number, what, value[1], wrong, value[2], value[3])
@@ -213,7 +217,9 @@ def lay_out(root: Path, sources: Path, chosen: dict[int, Mutant]) -> None:
 def nest(several: list[tuple[int, Mutant]], go: bool) -> str:
     number, first = several[0]
     if not first.right:
-        left_out = f"if !isMutant({number}) {{ {first.wrong} }}" if go else f"{{ if (!gd_mutant({number})) {first.wrong} }}"
+        left_out = (
+            f"if !isMutant({number}) {{ {first.wrong} }}" if go else f"{{ if (!gd_mutant({number})) {first.wrong} }}"
+        )
         return f"{first.before}{left_out}{first.after}"
     boolean = re.match(r"\s*(?:\} else )?(?:if|for|case) ", first.before) or is_boolean(first.right)
     choice = first.right

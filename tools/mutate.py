@@ -24,6 +24,8 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +41,7 @@ KILLERS = {
         "numpy", "points", "table", "tensor", "threads",
     ],
 }  # fmt: skip
-SLOW = {  # only against what lives through these
+SLOW = {  # against what lives, with --again
     "abandon.c": ["interrupt_twice"],
     "call.c": ["mutation", "launch"],
     "copy.c": ["fork", "state"],
@@ -55,6 +57,7 @@ SLOW = {  # only against what lives through these
 }
 LAST = ["leaks", "no_memory"]
 GO_TESTS = ["kernel", "builtin", "tvmffi"]
+LATE = "not tried"
 FIRST, FILES = 40, 3  # how many tests a mutant has against it at first, from how many files
 MEMORY = 8 << 30
 
@@ -119,10 +122,8 @@ def forked(work: Callable[[], int], output: Path, timeout: float) -> int | None:
         time.sleep(0.02)
         done, how = os.waitpid(child, os.WNOHANG)
         status = os.waitstatus_to_exitcode(how) if done else None
-    try:
+    with suppress(ProcessLookupError):
         os.killpg(child, signal.SIGKILL)
-    except ProcessLookupError:
-        pass
     if status is None:
         os.waitpid(child, 0)
     return status
@@ -131,8 +132,8 @@ def forked(work: Callable[[], int], output: Path, timeout: float) -> int | None:
 class ByPython:
     """Mutants in the module, with Python's tests against them."""
 
-    def __init__(self, package: str, keep: Path, chosen: dict[int, Mutant]) -> None:
-        self.keep, self.output, self.killers = keep, keep / "output", KILLERS.get(package, KILLERS["internal/cpython"])
+    def __init__(self, package: str, keep: Path, chosen: dict[int, Mutant], slow: bool) -> None:
+        self.slow, self.keep, self.killers = slow, keep, KILLERS.get(package, KILLERS["internal/cpython"])
         python = keep / "sources" / "python"
         build = ["go", "build", "-buildmode=c-shared", "-o", str(python / "godlpack" / "_core.abi3.so"), "./pyext/core"]
         self.chosen = compilable(keep, chosen, [build])
@@ -160,8 +161,9 @@ class ByPython:
                 known.write_text(json.dumps(found))
                 return status
 
-            if status := forked(work, self.output, 1800):
-                print(f"without a mistake {file.name} fails: {status}\n{self.output.read_text()[-2000:]}", flush=True)
+            output = self.keep / f"{name}.output"
+            if status := forked(work, output, 1800):
+                print(f"without a mistake {file.name} fails: {status}\n{output.read_text()[-2000:]}", flush=True)
         return json.loads(known.read_text()) if known.exists() else {}
 
     def pytest(self, files: list[str], *plugins: object) -> int:
@@ -173,7 +175,7 @@ class ByPython:
     def killed(self, number: int, patience: float) -> str | None:
         """What killed it: the name of a test, a time-out, or nothing. None: no test reaches it."""
         by = self.killed_by(number, self.killers, patience)
-        for name in [*SLOW.get(Path(self.chosen[number].file).name, []), *LAST]:
+        for name in [*SLOW.get(Path(self.chosen[number].file).name, []), *LAST] if self.slow else []:
             if by:
                 break
             if name not in self.tests:
@@ -197,7 +199,7 @@ class ByPython:
         return next((by for part in (first, rest) if part and (by := self.fails(number, part))), "")
 
     def fails(self, number: int, tests: list[tuple[float, str]]) -> str:
-        said = self.keep / "failed"
+        said = self.keep / f"{number}.failed"
         said.unlink(missing_ok=True)
         names = [test for _, test in tests]
 
@@ -205,7 +207,7 @@ class ByPython:
             os.environ["GODLPACK_MUTANT"] = str(number)
             return self.pytest(["-x", *dict.fromkeys(name.split("::")[0] for name in names)], Chosen(names, said))
 
-        status = forked(work, self.output, 60 + 10 * sum(seconds for seconds, _ in tests))
+        status = forked(work, self.keep / f"{number}.output", 60 + 10 * sum(seconds for seconds, _ in tests))
         if status == 0:
             return ""
         return "a time-out" if status is None else said.read_text() if said.exists() else f"exit status {status}"
@@ -214,9 +216,11 @@ class ByPython:
 class ByGo:
     """Mutants in kernel, with the Go tests of the packages of GO_TESTS against them."""
 
-    def __init__(self, package: str, keep: Path, chosen: dict[int, Mutant]) -> None:
+    def __init__(self, package: str, keep: Path, chosen: dict[int, Mutant], slow: bool) -> None:
         self.keep = keep
-        self.chosen = compilable(keep, chosen, [["go", "test", "-c", "-o", f"{keep}/{p}.test", f"./{p}"] for p in GO_TESTS])
+        self.chosen = compilable(
+            keep, chosen, [["go", "test", "-c", "-o", f"{keep}/{p}.test", f"./{p}"] for p in GO_TESTS]
+        )
         self.memory = keep / "reached"
         self.memory.write_bytes(bytes(1 << 16))
         if by := self.killed(0, 0):
@@ -229,7 +233,7 @@ class ByGo:
         return next((by for package in GO_TESTS if (by := self.fails(package, number))), "")
 
     def fails(self, package: str, number: int) -> str:
-        output = self.keep / "output"
+        output = self.keep / f"{number}.output"
         variable = ("GODLPACK_MUTANT", str(number)) if number else ("GODLPACK_MUTANTS_REACHED", str(self.memory))
 
         def work() -> int:
@@ -272,9 +276,12 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=100)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--minutes", type=float, default=600, help="begin no mutant after so long")
+    parser.add_argument("--jobs", type=int, default=2, help="how many mutants at a time")
     parser.add_argument("--patience", type=float, default=60, help="seconds of tests that a mutant lives through")
     parser.add_argument("--keep", type=Path, default=Path(".mutants"))
-    parser.add_argument("--again", action="store_true", help="only what is known to live")
+    parser.add_argument(
+        "--again", action="store_true", help="only what is known to live, with slow tests against it, too"
+    )
     options = parser.parse_args()
     end = time.monotonic() + 60 * options.minutes
     keep = (options.keep / options.package).resolve()
@@ -288,21 +295,25 @@ def main() -> int:
     drawn = random.Random(options.seed).sample(sorted(named), min(options.count, len(named)))
     names = dict(enumerate(drawn, 1))
     kind = ByGo if options.package == "kernel" else ByPython
-    runner = kind(options.package, keep, {n: named[name] for n, name in names.items()})
+    runner = kind(options.package, keep, {n: named[name] for n, name in names.items()}, options.again)
     print(f"{len(runner.chosen)} of {len(drawn)} drawn mutants compile, of {len(named)}", flush=True)
-    for number, mutant in runner.chosen.items():
-        name = names[number]
-        if (known[name]["by"] or not options.again) if name in known else options.again:
-            continue
-        if time.monotonic() > end:
-            break
-        by = runner.killed(number, options.patience)
-        known[name] = {"name": name, "line": mutant.line + 1, "by": by}
-        with results.open("a") as opened:
-            opened.write(json.dumps(known[name]) + "\n")
-        if not by:
-            how = "no test reaches it" if by is None else "lives"
-            print(f"{mutant.file}:{mutant.line + 1}: {how}: {mutant.what}: {mutant.text}", flush=True)
+    wanted = [
+        n
+        for n in runner.chosen
+        if (names[n] in known and not known[names[n]]["by"] if options.again else names[n] not in known)
+    ]
+    with ThreadPoolExecutor(options.jobs) as pool:
+        found = pool.map(lambda n: runner.killed(n, options.patience) if time.monotonic() < end else LATE, wanted)
+        for number, by in zip(wanted, found, strict=True):
+            if by == LATE:
+                continue
+            name, mutant = names[number], runner.chosen[number]
+            known[name] = {"name": name, "line": mutant.line + 1, "by": by}
+            with results.open("a") as opened:
+                opened.write(json.dumps(known[name]) + "\n")
+            if not by:
+                how = "no test reaches it" if by is None else "lives"
+                print(f"{mutant.file}:{mutant.line + 1}: {how}: {mutant.what}: {mutant.wrong}", flush=True)
     tried = [known[names[n]]["by"] for n in runner.chosen if names[n] in known]
     print(f"{sum(map(bool, tried))} of {len(tried)} mutants killed, {tried.count(None)} of which no test reaches")
     return 0
