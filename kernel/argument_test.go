@@ -92,7 +92,7 @@ func TestDefaults(t *testing.T) {
 		{Name: "first", Kind: kernel.KindInt},
 		{Name: "a", Kind: kernel.KindInt, Default: value(-1)}, {Name: "b", Kind: kernel.KindFloat, Default: value(1.0)},
 		{Name: "c", Kind: kernel.KindBool, Default: value(true)}, {Name: "d", Kind: kernel.KindString, Default: value("é\n")},
-		{Name: "e", Kind: kernel.KindBytes, Default: value([]byte("\x00\""))}, {Name: "f", Kind: kernel.KindDType, Default: value(dlpack.Float32)},
+		{Name: "e", Kind: kernel.KindBytes, Default: value([]byte("a\x00\""))}, {Name: "f", Kind: kernel.KindDType, Default: value(dlpack.Float32)},
 		{Name: "g", Kind: kernel.KindDevice, Default: value(dlpack.Device{Type: dlpack.CPU})},
 		{Name: "h", Kind: kernel.KindTensor, Optional: true, Default: value(nil)},
 		{Name: "i", Kind: kernel.KindList, Elem: listOf(kernel.KindInt), Default: value([]int64{1, 2})},
@@ -107,7 +107,7 @@ func TestDefaults(t *testing.T) {
 		equal(t, "float", kernel.Float[float64](c, 2), 1.0)
 		equal(t, "bool", c.Bool(3), true)
 		equal(t, "str", c.String(4), "é\n")
-		equal(t, "bytes", c.Bytes(5), []byte("\x00\""))
+		equal(t, "bytes", c.Bytes(5), []byte("a\x00\""))
 		equal(t, "dtype", c.DType(6), dlpack.Float32)
 		equal(t, "device", c.Device(7), dlpack.Device{Type: dlpack.CPU})
 		equal(t, "tensor", c.Given(8), false)
@@ -131,7 +131,7 @@ func TestDefaults(t *testing.T) {
 	for _, p := range params[1:] {
 		texts = append(texts, p.Default.Text)
 	}
-	want := `-1 1.0 True "\u00e9\n" b"\x00\x22" "float32" "cpu" None (1, 2) (-1e999,) () (False,) 7 (1e999, 1.7976931348623157e+308, -1.7976931348623157e+308)`
+	want := `-1 1.0 True "\u00e9\n" b"a\x00\x22" "float32" "cpu" None (1, 2) (-1e999,) () (False,) 7 (1e999, 1.7976931348623157e+308, -1.7976931348623157e+308)`
 	equal(t, "literals", strings.Join(texts, " "), want)
 }
 

@@ -80,6 +80,9 @@ func TestResults(t *testing.T) {
 		{"part of an output", func(c *kernel.Call) { kernel.ReturnMut(c, kernel.Zeros[int8](c.Ctx(), 2, 3).Row(0)) }, []float64{0, 0, 0}},
 		{"empty output", func(c *kernel.Call) { kernel.ReturnMut(c, kernel.Empty[int8](c.Ctx(), 2, 0)) }, []float64{}},
 		{"output without axes", func(c *kernel.Call) { kernel.ReturnMut(c, kernel.Zeros[int8](c.Ctx())) }, []float64{0}},
+		{"output on a device", func(c *kernel.Call) {
+			kernel.ReturnDeviceMut(c, kernel.EmptyOn[int8](c.Ctx(), dlpack.Device{Type: dlpack.CPU}, 2)) // in which hosts leave 0xaa here
+		}, []float64{-0x56, -0x56}},
 		{"Go memory", func(c *kernel.Call) {
 			v, _ := tensor.FromSlice([]int32{1, 2, 3}, 3)
 			kernel.ReturnMut(c, v)
