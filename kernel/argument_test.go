@@ -202,6 +202,7 @@ func TestListOfTensors(t *testing.T) {
 		kernel.MutList[float32](c, 0)[1].Set(9, 0)
 		equal(t, "dtype", c.TypeOf(0), dlpack.Float32)
 	}, []any{record(a, 2), record(b, 1)})
+	run(t, params, func(c *kernel.Call) { equal(t, "dtype of the only one", c.TypeOf(0), dlpack.Float32) }, []any{record(b, 1)})
 	equal(t, "written", b[0], float32(9))
 }
 
@@ -231,6 +232,9 @@ func TestTypeVariables(t *testing.T) {
 			}
 		}, c.args...)
 	}
+	single := tensorOf("x", float32s)
+	single.Var, single.Optional = "T", true
+	run(t, []kernel.Param{single}, func(call *kernel.Call) { equal(t, "of one type, for None", call.TypeOf(0), dlpack.Float32) }, nil)
 	any2, none := tensorOf("x", nil), x
 	any2.Var, any2.Optional = "T", true
 	none.Name, none.Var = "y", ""
@@ -261,6 +265,12 @@ func TestConvert(t *testing.T) {
 		},
 		record([]int64{1, -2}, 2), strided(data, 0, []int64{2, 3}, []int64{1, 2}), record(data, 2, 3), record(data, 2, 3), record([]int8{}, 0),
 		[]any{record([]float32{3}, 1), record([]int8{4}, 1)})
+
+	apart := tensorOf("x", []dlpack.DType{tensor.DTypeOf[tensor.Float4E2M1FNx2]()})
+	apart.Convert, apart.Order = true, "C"
+	run(t, []kernel.Param{apart}, func(c *kernel.Call) {
+		equal(t, "order of pairs", kernel.Of[tensor.Float4E2M1FNx2](c, 0).Slice(), []tensor.Float4E2M1FNx2{pair, pair})
+	}, strided([]tensor.Float4E2M1FNx2{pair, 0, pair}, 0, []int64{2}, []int64{2}))
 
 	small := tensorOf("x", []dlpack.DType{dlpack.Float4E2M1FN})
 	small.Convert = true

@@ -25,6 +25,8 @@ func TestRefusals(t *testing.T) {
 	opencl.Device.Type = dlpack.OpenCL
 	odd := *record(make([]float32, 3), 3)
 	odd.ByteOffset = 1
+	oddPinned := odd
+	oddPinned.Device.Type = dlpack.CUDAHost
 	oddCUDA := cuda
 	oddCUDA.ByteOffset = 1
 	bad := *x23
@@ -86,6 +88,10 @@ func TestRefusals(t *testing.T) {
 		{"device", []kernel.Param{float("n")}, []any{&cuda}, "BufferError: f(): argument 'x': want float32[n] on cpu, got float32[3] on cuda:1; use x.to(\"cpu\")"},
 		{"host", []kernel.Param{with(float("n"), func(p *kernel.Param) { p.Device = "cuda" })}, []any{record(data, 8)},
 			"BufferError: f(): argument 'x': want float32[n] on cuda, got float32[8] on cpu; use x.to(\"cuda\")"},
+		{"pinned memory", []kernel.Param{with(float("n"), func(p *kernel.Param) { p.Device = "cuda_host" })}, []any{record(data, 8)},
+			"BufferError: f(): argument 'x': want float32[n] on cuda_host, got float32[8] on cpu; use x.to(\"cuda_host\")"},
+		{"alignment of pinned memory", []kernel.Param{with(float("n"), func(p *kernel.Param) { p.Device = "cuda_host" })}, []any{&oddPinned},
+			"BufferError: f(): argument 'x': want float32[n] on cuda_host, got float32[3] on cuda_host, not aligned to 4 bytes; use x.copy() or x.clone()"},
 		{"handle", []kernel.Param{with(float("n"), func(p *kernel.Param) { p.Device = "any" })}, []any{&opencl},
 			"BufferError: f(): argument 'x': want float32[n] on any device, got float32[3] on opencl:1, a handle without an address"},
 		{"read-only", []kernel.Param{with(float("n"), func(p *kernel.Param) { p.Mutable = true })}, []any{flagged{record(data, 8), dlpack.ReadOnly}},
@@ -136,6 +142,8 @@ func TestRefusals(t *testing.T) {
 		{"str or None", []kernel.Param{{Name: "x", Kind: kernel.KindString, Optional: true}}, []any{1}, "TypeError: f(): argument 'x': want str or None, got int"},
 		{"bytes", []kernel.Param{{Name: "x", Kind: kernel.KindBytes}}, []any{"a"}, "TypeError: f(): argument 'x': want bytes, got str"},
 		{"dtype of another kind", []kernel.Param{{Name: "x", Kind: kernel.KindDType}}, []any{1}, "TypeError: f(): argument 'x': want dtype, got int"},
+		{"dtype that is none", []kernel.Param{{Name: "x", Kind: kernel.KindDType}}, []any{dlpack.DType{Code: 2, Bits: 33, Lanes: 1}},
+			"BufferError: f(): argument 'x': dtype float: want 16, 32, 64 or 128 bits, got 33"},
 		{"dtype name", []kernel.Param{{Name: "x", Kind: kernel.KindDType}}, []any{"float33"}, "ValueError: f(): argument 'x': dtype float: want 16, 32, 64 or 128 bits, got 33"},
 		{"device name", []kernel.Param{{Name: "x", Kind: kernel.KindDevice}}, []any{"cpu:x"},
 			"ValueError: f(): argument 'x': device \"cpu:x\": want a number from 0 to 2147483647 behind the colon, got \"x\""},
