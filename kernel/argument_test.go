@@ -272,6 +272,8 @@ func TestConvert(t *testing.T) {
 		equal(t, "order of pairs", kernel.Of[tensor.Float4E2M1FNx2](c, 0).Slice(), []tensor.Float4E2M1FNx2{pair, pair})
 	}, strided([]tensor.Float4E2M1FNx2{pair, 0, pair}, 0, []int64{2}, []int64{2}))
 
+	run(t, []kernel.Param{convert("a", "")}, func(c *kernel.Call) { equal(t, "no axes", kernel.Of[float32](c, 0).At(), float32(5)) }, record([]int64{5}))
+
 	small := tensorOf("x", []dlpack.DType{dlpack.Float4E2M1FN})
 	small.Convert = true
 	packedPair := *record([]tensor.Float4E2M1FNx2{pair}, 1)

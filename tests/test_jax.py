@@ -2,6 +2,7 @@
 
 import ctypes
 import gc
+import sys
 import weakref
 
 import pytest
@@ -249,3 +250,12 @@ def test_wrapper_with_a_buffer_of_its_own():
         t = gd.from_dlpack(wrapper)
         check_same(t, x)
         assert t.readonly
+
+
+def test_dtypes_keep_their_references(jax, np):
+    x, dtype = jax.numpy.zeros(3, "float32"), np.dtype("float32")
+    gd.from_dlpack(x)
+    before = sys.getrefcount(dtype)
+    for _ in range(100):
+        gd.from_dlpack(x)
+    assert sys.getrefcount(dtype) - before < 50

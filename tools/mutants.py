@@ -54,16 +54,20 @@ GO_FILE = "zz_mutant.go"
 GO_SOURCE = """\
 package %s
 
+// #include <stdlib.h>
+import "C"
+
 import (
 	"os"
 	"strconv"
 	"syscall"
 )
 
-var chosenMutant, _ = strconv.Atoi(os.Getenv("GODLPACK_MUTANT"))
+// What Python puts into its environment is in C's alone, not in os.Getenv's.
+var chosenMutant, _ = strconv.Atoi(C.GoString(C.getenv(C.CString("GODLPACK_MUTANT"))))
 
 var reachedMutants = func() []byte {
-	f, err := os.OpenFile(os.Getenv("GODLPACK_MUTANTS_REACHED"), os.O_RDWR, 0)
+	f, err := os.OpenFile(C.GoString(C.getenv(C.CString("GODLPACK_MUTANTS_REACHED"))), os.O_RDWR, 0)
 	if err != nil {
 		return nil
 	}

@@ -35,7 +35,7 @@ from mutants import Mutant
 ROOT = Path(__file__).parents[1]
 PRELOADED = ["numpy", "torch", "hypothesis"]  # by the process that forks one for each mutant: godlpack is not
 KILLERS = {
-    "capsule": ["from_dlpack", "dlpack_method", "cuda", "lifetime", "hostile", "numpy", "table", "tensor"],
+    "capsule": ["dlpack_method", "from_dlpack", "cuda", "lifetime", "hostile", "jax", "numpy", "table", "tensor"],
     "internal/cpython": [
         "buffer", "device", "dlpack_method", "dtype", "from_dlpack", "functions", "go_functions", "hostile", "lifetime",
         "numpy", "points", "table", "tensor", "threads",
