@@ -252,7 +252,10 @@ def compilable(keep: Path, chosen: dict[int, Mutant], builds: list[list[str]]) -
     sources = keep / "sources"
     shutil.rmtree(sources, ignore_errors=True)
     shutil.copytree(ROOT, sources, ignore=shutil.ignore_patterns(".*", "*.so", "__pycache__", "shared"))
+    files = {m.file for m in chosen.values()}
     while True:
+        for file in files:  # also those of which no mutant compiles
+            shutil.copyfile(ROOT / file, sources / file)
         mutants.lay_out(ROOT, sources, chosen)
         said = ""
         for build in builds:
