@@ -1,15 +1,19 @@
 package kernel_test
 
 import (
+	"bytes"
 	"errors"
+	"fmt"
 	"math"
 	"reflect"
+	"runtime"
 	"strings"
 	"testing"
 	"unsafe"
 
 	"godlpack/dlpack"
 	"godlpack/kernel"
+	"godlpack/packed"
 	"godlpack/tensor"
 )
 
@@ -88,7 +92,7 @@ func TestDefaults(t *testing.T) {
 		{Name: "first", Kind: kernel.KindInt},
 		{Name: "a", Kind: kernel.KindInt, Default: value(-1)}, {Name: "b", Kind: kernel.KindFloat, Default: value(1.0)},
 		{Name: "c", Kind: kernel.KindBool, Default: value(true)}, {Name: "d", Kind: kernel.KindString, Default: value("é\n")},
-		{Name: "e", Kind: kernel.KindBytes, Default: value([]byte("\x00\""))}, {Name: "f", Kind: kernel.KindDType, Default: value(dlpack.Float32)},
+		{Name: "e", Kind: kernel.KindBytes, Default: value([]byte("a\x00\""))}, {Name: "f", Kind: kernel.KindDType, Default: value(dlpack.Float32)},
 		{Name: "g", Kind: kernel.KindDevice, Default: value(dlpack.Device{Type: dlpack.CPU})},
 		{Name: "h", Kind: kernel.KindTensor, Optional: true, Default: value(nil)},
 		{Name: "i", Kind: kernel.KindList, Elem: listOf(kernel.KindInt), Default: value([]int64{1, 2})},
@@ -96,13 +100,14 @@ func TestDefaults(t *testing.T) {
 		{Name: "k", Kind: kernel.KindList, Elem: listOf(kernel.KindString), Default: value([]string{})},
 		{Name: "l", Kind: kernel.KindList, Elem: listOf(kernel.KindBool), Default: value([]bool{false})},
 		{Name: "m", Kind: kernel.KindInt, Default: value(int64(7))},
+		{Name: "n", Kind: kernel.KindList, Elem: listOf(kernel.KindFloat), Default: value([]float64{math.Inf(1), math.MaxFloat64, -math.MaxFloat64})},
 	}
 	read := func(c *kernel.Call) {
 		equal(t, "int", kernel.Int[int](c, 1), -1)
 		equal(t, "float", kernel.Float[float64](c, 2), 1.0)
 		equal(t, "bool", c.Bool(3), true)
 		equal(t, "str", c.String(4), "é\n")
-		equal(t, "bytes", c.Bytes(5), []byte("\x00\""))
+		equal(t, "bytes", c.Bytes(5), []byte("a\x00\""))
 		equal(t, "dtype", c.DType(6), dlpack.Float32)
 		equal(t, "device", c.Device(7), dlpack.Device{Type: dlpack.CPU})
 		equal(t, "tensor", c.Given(8), false)
@@ -110,23 +115,43 @@ func TestDefaults(t *testing.T) {
 		equal(t, "floats", kernel.Floats[float32](c, 10), []float32{float32(math.Inf(-1))})
 		equal(t, "strings", c.Strings(11), []string{})
 		equal(t, "bools", c.Bools(12), []bool{false})
+		equal(t, "large floats", kernel.Floats[float64](c, 14), []float64{math.Inf(1), math.MaxFloat64, -math.MaxFloat64})
 	}
 	run(t, params, read, 1) // the others are left out
 	all := []any{1}
-	for range len(params) - 2 {
+	for range len(params) - 3 {
 		all = append(all, missing{})
 	}
 	run(t, params, func(c *kernel.Call) {
 		read(c)
 		equal(t, "given after those that are not", kernel.Int[int](c, 13), 8)
-	}, append(all, 8)...)
+	}, append(all, 8, missing{})...)
 
 	var texts []string
 	for _, p := range params[1:] {
 		texts = append(texts, p.Default.Text)
 	}
-	want := `-1 1.0 True "\u00e9\n" b"\x00\x22" "float32" "cpu" None (1, 2) (-1e999,) () (False,) 7`
+	want := `-1 1.0 True "\u00e9\n" b"a\x00\x22" "float32" "cpu" None (1, 2) (-1e999,) () (False,) 7 (1e999, 1.7976931348623157e+308, -1.7976931348623157e+308)`
 	equal(t, "literals", strings.Join(texts, " "), want)
+}
+
+// What a default is made of stays, though nothing of Go's refers to it but the default.
+func TestDefaultsStay(t *testing.T) {
+	var all []*kernel.Default
+	for i := range 1000 {
+		all = append(all, kernel.DefaultOf(fmt.Sprintf("default number %d", i)))
+	}
+	runtime.GC()
+	var other [][]byte
+	for range 100_000 {
+		other = append(other, bytes.Repeat([]byte{0xff}, 32))
+	}
+	for i, d := range all {
+		run(t, []kernel.Param{{Name: "x", Kind: kernel.KindString, Default: d}}, func(c *kernel.Call) {
+			equal(t, "default", c.String(0), fmt.Sprintf("default number %d", i))
+		})
+	}
+	runtime.KeepAlive(other)
 }
 
 func TestLists(t *testing.T) {
@@ -177,6 +202,7 @@ func TestListOfTensors(t *testing.T) {
 		kernel.MutList[float32](c, 0)[1].Set(9, 0)
 		equal(t, "dtype", c.TypeOf(0), dlpack.Float32)
 	}, []any{record(a, 2), record(b, 1)})
+	run(t, params, func(c *kernel.Call) { equal(t, "dtype of the only one", c.TypeOf(0), dlpack.Float32) }, []any{record(b, 1)})
 	equal(t, "written", b[0], float32(9))
 }
 
@@ -195,6 +221,7 @@ func TestTypeVariables(t *testing.T) {
 		{"of another", []any{nil, record([]float64{1}), []any{}}, dlpack.Float64},
 		{"of an element", []any{nil, nil, []any{record([]float64{1})}}, dlpack.Float64},
 		{"of nothing", []any{nil, nil, []any{}}, dlpack.Float32},
+		{"of several", []any{record([]float64{1}), record([]float64{2}), []any{record([]float64{3}), record([]float64{4})}}, dlpack.Float64},
 	} {
 		elem := y
 		elem.Optional = false
@@ -205,6 +232,16 @@ func TestTypeVariables(t *testing.T) {
 			}
 		}, c.args...)
 	}
+	single := tensorOf("x", float32s)
+	single.Var, single.Optional = "T", true
+	run(t, []kernel.Param{single}, func(call *kernel.Call) { equal(t, "of one type, for None", call.TypeOf(0), dlpack.Float32) }, nil)
+	any2, none := tensorOf("x", nil), x
+	any2.Var, any2.Optional = "T", true
+	none.Name, none.Var = "y", ""
+	run(t, []kernel.Param{any2, none}, func(call *kernel.Call) {
+		equal(t, "of any type, for None", call.TypeOf(0), dlpack.DType{})
+		equal(t, "without a variable, for None", call.TypeOf(1), dlpack.DType{})
+	}, nil, nil)
 }
 
 func TestConvert(t *testing.T) {
@@ -228,6 +265,14 @@ func TestConvert(t *testing.T) {
 		},
 		record([]int64{1, -2}, 2), strided(data, 0, []int64{2, 3}, []int64{1, 2}), record(data, 2, 3), record(data, 2, 3), record([]int8{}, 0),
 		[]any{record([]float32{3}, 1), record([]int8{4}, 1)})
+
+	apart := tensorOf("x", []dlpack.DType{tensor.DTypeOf[tensor.Float4E2M1FNx2]()})
+	apart.Convert, apart.Order = true, "C"
+	run(t, []kernel.Param{apart}, func(c *kernel.Call) {
+		equal(t, "order of pairs", kernel.Of[tensor.Float4E2M1FNx2](c, 0).Slice(), []tensor.Float4E2M1FNx2{pair, pair})
+	}, strided([]tensor.Float4E2M1FNx2{pair, 0, pair}, 0, []int64{2}, []int64{2}))
+
+	run(t, []kernel.Param{convert("a", "")}, func(c *kernel.Call) { equal(t, "no axes", kernel.Of[float32](c, 0).At(), float32(5)) }, record([]int64{5}))
 
 	small := tensorOf("x", []dlpack.DType{dlpack.Float4E2M1FN})
 	small.Convert = true
@@ -331,6 +376,9 @@ func TestConvertWithoutMemory(t *testing.T) {
 func TestMisreading(t *testing.T) {
 	anywhere := tensorOf("x", float32s)
 	anywhere.Device = "any"
+	list := func(elem kernel.Param) kernel.Param {
+		return kernel.Param{Name: "x", Kind: kernel.KindList, Elem: &elem}
+	}
 	for _, c := range []struct {
 		param kernel.Param
 		read  func(*kernel.Call)
@@ -344,14 +392,33 @@ func TestMisreading(t *testing.T) {
 		{tensorOf("x", float32s), func(c *kernel.Call) { kernel.OfList[float32](c, 0) }, record([]float32{1}), "read as packed.Args"},
 		{kernel.Param{Name: "x", Kind: kernel.KindInt}, func(c *kernel.Call) { kernel.Of[float32](c, 0) }, 3, "x was declared as int, and read as memory of the host"},
 		{kernel.Param{Name: "x", Kind: kernel.KindInt}, func(c *kernel.Call) { c.Bool(1) }, 3, "index out of range"},
+		{list(tensorOf("", float32s)), func(c *kernel.Call) { kernel.OfList[float64](c, 0) }, []any{record([]float32{1})}, "read as a list of tensors of float64"},
+		{list(tensorOf("", float32s)), func(c *kernel.Call) { kernel.MutList[float32](c, 0) }, []any{record([]float32{1})}, "read as a list of tensors of float32"},
+		{list(anywhere), func(c *kernel.Call) { kernel.OfList[float32](c, 0) }, []any{record([]float32{1})}, "read as a list of tensors of float32"},
 	} {
 		f := prepare(t, kernel.Func{Params: []kernel.Param{c.param}, Do: func(call *kernel.Call) error {
 			c.read(call)
 			return nil
 		}})
-		err := newCall(c.arg).of(f, newHost())
-		if err == nil || dlpack.KindOf(err) != kernel.RuntimeError || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("got %v, want a RuntimeError with %q", err, c.want)
+		for _, args := range [][]any{{c.arg}, vouched([]any{c.arg})} {
+			err := newCall(args...).of(f, newHost())
+			if err == nil || dlpack.KindOf(err) != kernel.RuntimeError || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("got %v, want a RuntimeError with %q", err, c.want)
+			}
+		}
+	}
+}
+
+// That an argument was read well once says nothing of the next call, where it may be of another type.
+func TestMisreadingLater(t *testing.T) {
+	f := prepare(t, kernel.Func{Params: []kernel.Param{tensorOf("x", []dlpack.DType{dlpack.Float32, dlpack.Float64})}, Do: func(c *kernel.Call) error {
+		kernel.Of[float32](c, 0)
+		return nil
+	}})
+	for i, x := range []*dlpack.Tensor{record([]float32{1}), record([]float32{1}), record([]float64{1})} {
+		err := newCall(flagged{x, packed.Checked}).of(f, newHost())
+		if fails := i == 2; (err != nil) != fails || fails && !strings.Contains(err.Error(), "read as a tensor of float32") {
+			t.Errorf("call %d: got %v", i, err)
 		}
 	}
 }

@@ -121,6 +121,7 @@ func TestCallbackErrors(t *testing.T) {
 			"TypeError: callback: want an argument that Python has too, got a uint8"},
 		{"invalid tensor", packed.Tensor(&invalid), nil, one, "BufferError: callback's result: ndim: want 0 to 64, got -1"},
 		{"argument that is none", packed.Argument(5), nil, one, "ValueError: callback's result: want one of 2 arguments, got number 5"},
+		{"argument behind the last", packed.Argument(2), nil, one, "ValueError: callback's result: want one of 2 arguments, got number 2"},
 		{"unknown", packed.Cell{Code: 99}, nil, one, "TypeError: callback's result: want Tensor, got code 99"},
 		{"none", packed.Null, nil, func(kernel.Callable) error { return one(kernel.Callable{}) }, "TypeError: want a function to call, got None"},
 	} {

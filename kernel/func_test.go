@@ -49,6 +49,7 @@ func TestBadDeclarations(t *testing.T) {
 		{kernel.Func{Name: "f", Do: nothing, Params: variables}, "f: parameter i: want at most 8 type variables"},
 		{kernel.Func{Name: "f", Do: nothing, Results: []kernel.Param{{Kind: 99}}}, "f: result: want a kind, got 99"},
 		{of(kernel.Param{}), "f: parameter x: want a kind, got 0"},
+		{of(kernel.Param{Kind: kernel.KindList + 1}), "f: parameter x: want a kind, got 11"},
 		{of(kernel.Param{Kind: kernel.KindList}), "f: parameter x: want a list of bool, int, float, str or tensor"},
 		{of(kernel.Param{Kind: kernel.KindList, Elem: &kernel.Param{Kind: kernel.KindBytes}}), "f: parameter x: want a list of bool, int, float, str or tensor, got one of bytes"},
 		{of(kernel.Param{Kind: kernel.KindList, Elem: &kernel.Param{Kind: kernel.KindInt, Optional: true}}), "f: parameter x: want a list of bool, int, float, str or tensor, got one of int"},
@@ -73,8 +74,19 @@ func TestBadDeclarations(t *testing.T) {
 			t.Errorf("got  %v\nwant %s", err, c.want)
 		}
 	}
+	if _, err := kernel.Prepare(kernel.Func{Name: "_Az09", Do: nothing}); err != nil {
+		t.Errorf("a name of all that names are of: got %v", err)
+	}
 	if _, err := kernel.Prepare(tensor(func(p *kernel.Param) { p.Shape = names })); err != nil {
 		t.Errorf("one name in 17 places: got %v", err)
+	}
+}
+
+func TestKindNames(t *testing.T) {
+	for kind, want := range map[kernel.Kind]string{0: "kind 0", kernel.KindBool: "bool", kernel.KindList: "list", kernel.KindList + 1: "kind 11", 99: "kind 99"} {
+		if kind.String() != want {
+			t.Errorf("got %q, want %q", kind, want)
+		}
 	}
 }
 
@@ -194,6 +206,10 @@ func TestDocstringWithoutParams(t *testing.T) {
 	if got := prepare(t, kernel.Func{Do: nothing}).Docstring(); got != "f()" {
 		t.Errorf("got %s", got)
 	}
+	one := prepare(t, kernel.Func{Params: []kernel.Param{{Name: "a", Kind: kernel.KindBool}}, Do: nothing})
+	if !strings.HasPrefix(one.Docstring(), "f(a)\n\nArgs:\n    a: bool") {
+		t.Errorf("got %s", one.Docstring())
+	}
 }
 
 func TestDocstring(t *testing.T) {
@@ -254,6 +270,8 @@ func TestStub(t *testing.T) {
 	if !strings.HasPrefix(stub, want) || strings.Contains(stub, "    \n") {
 		t.Errorf("got\n%s\nwant\n%s", stub, want)
 	}
+	quoted := kernel.Func{Name: "f", Doc: `Says "hi"`}
+	equal(t, "quotes at the end", quoted.Stub(), "def f() -> None:\n    \"\"\"f()\n\n    Says \"hi\" \"\"\"\n")
 	python, err := exec.LookPath("python3")
 	if err != nil {
 		t.Skip("no Python to read it")

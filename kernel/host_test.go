@@ -141,6 +141,22 @@ type flagged struct {
 	flags  dlpack.Flags
 }
 
+// vouched returns arguments as they come from a host that has checked its tensors, which are looked at less.
+func vouched(values []any) []any {
+	all := slices.Clone(values)
+	for i, v := range all {
+		switch v := v.(type) {
+		case *dlpack.Tensor:
+			if v.Validate() == nil {
+				all[i] = flagged{v, packed.Checked}
+			}
+		case flagged:
+			all[i] = flagged{v.tensor, v.flags | packed.Checked}
+		}
+	}
+	return all
+}
+
 // missing is an argument that is not given.
 type missing struct{}
 

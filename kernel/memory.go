@@ -10,7 +10,7 @@ import (
 // record, its numbers and its elements, compact and row-major. Block makes it: of head bytes, which are zeroed, and size
 // bytes behind them, both multiples of 64, as its address must be; nil if there is no memory. Who makes it sets the deleter.
 //
-// Another device than the host is a BufferError, no memory a MemoryError, and a shape that is none a ValueError.
+// Another device than the host, or a shape that is none, is a BufferError; no memory is a MemoryError.
 func NewMemory(prototype *dlpack.Tensor, block func(head, size int) unsafe.Pointer) (*dlpack.ManagedTensorVersioned, error) {
 	if prototype.Device.Type != dlpack.CPU {
 		return nil, Errorf(BufferError, "want memory on %v, got a caller who has none but on cpu", prototype.Device)

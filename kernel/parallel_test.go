@@ -82,15 +82,9 @@ func TestParallelPanics(t *testing.T) {
 		panic func()
 		want  string
 	}{
-		{"value", func() { panics() }, "RuntimeError: f(): Go panicked: on purpose"},
-		{"nil", func() {
-			var p *int
-			*p = 1
-		}, "RuntimeError: f(): Go panicked: runtime error: invalid memory address"},
-		{"wild", func() {
-			wild := uintptr(0x7eadbeef0000)
-			**(**byte)(unsafe.Pointer(&wild)) = 1
-		}, "RuntimeError: f(): Go panicked: runtime error: invalid memory address"},
+		{"panics", panics, "RuntimeError: f(): Go panicked: on purpose"},
+		{"writesNil", writesNil, "RuntimeError: f(): Go panicked: runtime error: invalid memory address"},
+		{"writesWild", writesWild, "RuntimeError: f(): Go panicked: runtime error: invalid memory address"},
 	} {
 		for _, early := range []bool{true, false} {
 			var running atomic.Int32
@@ -104,7 +98,7 @@ func TestParallelPanics(t *testing.T) {
 			})
 			h := newHost()
 			err := newCall().of(f, h)
-			if err == nil || !strings.HasPrefix(err.Error(), c.want) || !strings.Contains(err.Error(), "kernel_test.") {
+			if err == nil || !strings.HasPrefix(err.Error(), c.want) || !strings.Contains(err.Error(), "kernel_test."+c.name+"(") {
 				t.Errorf("%s: got %v", c.name, err)
 			}
 			if running.Load() != 0 {
@@ -113,6 +107,18 @@ func TestParallelPanics(t *testing.T) {
 			h.balanced(t)
 		}
 	}
+}
+
+//go:noinline
+func writesNil() {
+	var p *int
+	*p = 1
+}
+
+//go:noinline
+func writesWild() {
+	wild := uintptr(0x7eadbeef0000)
+	**(**byte)(unsafe.Pointer(&wild)) = 1
 }
 
 // A goroutine that ends amid its piece leaves it undone: that is an error, not a result.
@@ -174,6 +180,22 @@ func stopping() *fakeHost {
 	return h
 }
 
+// A body that leaves as the caller wants to stop has not done its work, also where no piece comes behind it.
+func TestParallelStopsInTheLastPiece(t *testing.T) {
+	f := prepare(t, kernel.Func{Do: func(c *kernel.Call) error {
+		kernel.Parallel(c.Ctx(), 1, func(_, _ int) {
+			for c.Ctx().Err() == nil {
+				runtime.Gosched()
+			}
+		})
+		t.Error("Parallel returned")
+		return nil
+	}})
+	if err := newCall().of(f, stopping()); !errors.Is(err, kernel.ErrRaised) {
+		t.Errorf("got %v", err)
+	}
+}
+
 // When the caller wants to stop, Parallel stops, in whatever goroutine the work is.
 func TestParallelStops(t *testing.T) {
 	for _, procs := range []int{1, 4} {
@@ -194,23 +216,64 @@ func TestParallelStops(t *testing.T) {
 // While one piece is long, whoever has it, the caller is asked all the same.
 // However many elements there are and whatever they cost: pieces are cut by time, so that the caller can stop them.
 func TestParallelStopsAmongManySlowElements(t *testing.T) {
+	for _, procs := range []int{1, 2} {
+		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(procs))
+		h := stopping()
+		var done atomic.Int32
+		f := prepare(t, kernel.Func{Do: func(c *kernel.Call) error {
+			kernel.Parallel(c.Ctx(), 1_000_000, func(lo, hi int) {
+				for range hi - lo {
+					time.Sleep(time.Millisecond)
+					done.Add(1)
+				}
+			})
+			return nil
+		}})
+		if err := newCall().of(f, h); !errors.Is(err, kernel.ErrRaised) {
+			t.Errorf("%d processors: got %v, want ErrRaised", procs, err)
+		}
+		if n := done.Load(); n > 10_000 {
+			t.Errorf("%d processors: %d elements were done before it stopped", procs, n)
+		}
+	}
+}
+
+// A caller who has nothing against it waits for the others, however often it is asked meanwhile.
+func TestParallelWaits(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
-	h := stopping()
-	var done atomic.Int32
+	var slow, done atomic.Int32
+	f := parallel(t, func(_ *kernel.Ctx, lo, hi int) {
+		slowly()
+		if !strings.Contains(string(debug.Stack()), "kernel.Parallel(") && slow.CompareAndSwap(0, 1) {
+			time.Sleep(50 * time.Millisecond)
+		}
+		done.Add(int32(hi - lo))
+	})
+	if err := newCall().of(f, newHost()); err != nil || done.Load() != 1000 {
+		t.Errorf("got %v, %d elements were done", err, done.Load())
+	}
+}
+
+// The host is asked at most every 10 ms: what it does then may cost more than the work between.
+func TestErrAsksSeldom(t *testing.T) {
+	h, asked := newHost(), []time.Time{}
+	h.poll = func() (bool, error) {
+		asked = append(asked, time.Now())
+		return true, nil
+	}
 	f := prepare(t, kernel.Func{Do: func(c *kernel.Call) error {
-		kernel.Parallel(c.Ctx(), 1_000_000, func(lo, hi int) {
-			for range hi - lo {
-				time.Sleep(time.Millisecond)
-				done.Add(1)
+		for len(asked) < 3 {
+			if err := c.Ctx().Err(); err != nil {
+				return err
 			}
-		})
+		}
 		return nil
 	}})
-	if err := newCall().of(f, h); !errors.Is(err, kernel.ErrRaised) {
-		t.Errorf("got %v, want ErrRaised", err)
+	if err := newCall().of(f, h); err != nil {
+		t.Error(err)
 	}
-	if n := done.Load(); n > 10_000 {
-		t.Errorf("%d elements were done before it stopped", n)
+	if took := asked[2].Sub(asked[0]); took < 19*time.Millisecond {
+		t.Errorf("asked three times within %v", took)
 	}
 }
 
@@ -302,6 +365,11 @@ func TestNoContext(t *testing.T) {
 	y.Set(1, 1, 2)
 	if y.Len() != 6 || y.At(1, 2) != 1 || (*kernel.Ctx)(nil).Err() != nil {
 		t.Errorf("got %v", y)
+	}
+	one := kernel.Empty[int8](nil, 1)
+	one.Set(3, 0)
+	if empty := kernel.Empty[int8](nil, 0); one.At(0) != 3 || empty.Len() != 0 {
+		t.Errorf("got %v, %v", one, empty)
 	}
 	defer func() {
 		if recover() == nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"runtime"
+	"runtime/debug"
 	"strings"
 	"testing"
 	"unsafe"
@@ -56,6 +57,19 @@ func TestResults(t *testing.T) {
 		{"empty list", func(c *kernel.Call) { kernel.ReturnInts(c, []int{}) }, []any{}},
 		{"argument", func(c *kernel.Call) { kernel.Return(c, kernel.Of[float32](c, 0)) }, argument(0)},
 		{"part of an argument", func(c *kernel.Call) { kernel.Return(c, kernel.Of[float32](c, 0).Row(1)) }, []float64{3, 4}},
+		{"transposed argument", func(c *kernel.Call) {
+			v, _ := tensor.FromStrided(kernel.Of[float32](c, 0).Slice(), 0, []int64{2, 2}, []int64{1, 2})
+			kernel.ReturnMut(c, v)
+		}, []float64{1, 3, 2, 4}},
+		{"flattened argument", func(c *kernel.Call) {
+			v, _ := tensor.FromSlice(kernel.Of[float32](c, 0).Slice(), 4)
+			kernel.ReturnMut(c, v)
+		}, []float64{1, 2, 3, 4}},
+		{"bits of an argument", func(c *kernel.Call) {
+			data := kernel.Of[float32](c, 0).Slice()
+			v, _ := tensor.FromSlice(unsafe.Slice((*int32)(unsafe.Pointer(&data[0])), 4), 2, 2)
+			kernel.ReturnMut(c, v)
+		}, []float64{0x3f800000, 0x40000000, 0x40400000, 0x40800000}},
 		{"output", func(c *kernel.Call) {
 			y := kernel.Empty[float32](c.Ctx(), 2)
 			y.Set(1, 0)
@@ -66,6 +80,9 @@ func TestResults(t *testing.T) {
 		{"part of an output", func(c *kernel.Call) { kernel.ReturnMut(c, kernel.Zeros[int8](c.Ctx(), 2, 3).Row(0)) }, []float64{0, 0, 0}},
 		{"empty output", func(c *kernel.Call) { kernel.ReturnMut(c, kernel.Empty[int8](c.Ctx(), 2, 0)) }, []float64{}},
 		{"output without axes", func(c *kernel.Call) { kernel.ReturnMut(c, kernel.Zeros[int8](c.Ctx())) }, []float64{0}},
+		{"output on a device", func(c *kernel.Call) {
+			kernel.ReturnDeviceMut(c, kernel.EmptyOn[int8](c.Ctx(), dlpack.Device{Type: dlpack.CPU}, 2)) // in which hosts leave 0xaa here
+		}, []float64{-0x56, -0x56}},
 		{"Go memory", func(c *kernel.Call) {
 			v, _ := tensor.FromSlice([]int32{1, 2, 3}, 3)
 			kernel.ReturnMut(c, v)
@@ -137,6 +154,8 @@ func TestResultsAreAsDeclared(t *testing.T) {
 		if got := fmt.Sprint(err); err != nil && got != c.want || err == nil && c.want != "" {
 			t.Errorf("%s: got %v, want %q", c.name, err, c.want)
 		}
+		call.result(t, h)
+		h.balanced(t)
 	}
 }
 
@@ -162,6 +181,22 @@ func TestOutputsAreNotCopied(t *testing.T) {
 	}
 	equal(t, "values", called.result(t, h), []any{[]float64{0, 0, 0}, []float64{0, 0, 0}})
 	h.balanced(t)
+}
+
+// Strides that are left out are those of what is compact.
+func TestArgumentsWithoutStrides(t *testing.T) {
+	f := prepare(t, kernel.Func{Params: []kernel.Param{tensorOf("x", float32s)}, Results: results(1), Do: func(c *kernel.Call) error {
+		v, err := tensor.FromSlice(kernel.Of[float32](c, 0).Slice(), 2, 3)
+		kernel.ReturnMut(c, v)
+		return err
+	}})
+	bare := *record([]float32{1, 2, 3, 4, 5, 6}, 2, 3)
+	bare.Strides = nil
+	h, called := newHost(), newCall(&bare)
+	if err := called.of(f, h); err != nil {
+		t.Fatal(err)
+	}
+	equal(t, "the argument", called.result(t, h), argument(0))
 }
 
 func TestSeveralResults(t *testing.T) {
@@ -198,6 +233,11 @@ func TestFailuresLoseNothing(t *testing.T) {
 		{"too many", nil, func(c *kernel.Call) error {
 			c.ReturnString("a")
 			c.ReturnString("b")
+			return nil
+		}, "RuntimeError: f() declares 1 results, and returned 2"},
+		{"too many tensors", nil, func(c *kernel.Call) error {
+			kernel.ReturnMut(c, kernel.Zeros[int8](c.Ctx(), 1))
+			kernel.ReturnMut(c, kernel.Zeros[int8](c.Ctx(), 1))
 			return nil
 		}, "RuntimeError: f() declares 1 results, and returned 2"},
 		{"no block", full, func(c *kernel.Call) error {
@@ -270,6 +310,16 @@ func TestFailuresLoseNothing(t *testing.T) {
 			"BufferError: the caller's allocator: want compact and writable float32[2] on cpu, got float32[2] on cpu, strides [2]"},
 		{"one of another type", allocates(func(m *dlpack.ManagedTensorVersioned) { m.Tensor.DType = dlpack.Int32 }), empty,
 			"BufferError: the caller's allocator: want compact and writable float32[2] on cpu, got int32[2] on cpu, strides [1]"},
+		{"one on another device", allocates(func(m *dlpack.ManagedTensorVersioned) { m.Tensor.Device.Type = dlpack.CUDA }), empty,
+			"BufferError: the caller's allocator: want compact and writable float32[2] on cpu, got float32[2] on cuda:0, strides [1]"},
+		{"one of another shape", allocates(func(m *dlpack.ManagedTensorVersioned) { *m.Tensor.Shape = 1 }), empty,
+			"BufferError: the caller's allocator: want compact and writable float32[2] on cpu, got float32[1] on cpu, strides [1]"},
+		{"one of another rank", allocates(func(m *dlpack.ManagedTensorVersioned) { m.Tensor.NDim = 0 }), empty,
+			"BufferError: the caller's allocator: want compact and writable float32[2] on cpu, got float32[] on cpu, strides []"},
+		{"one that is not aligned", allocates(func(m *dlpack.ManagedTensorVersioned) { m.Tensor.ByteOffset = 1 }), empty,
+			"BufferError: the caller's allocator: want compact and writable float32[2] on cpu, got float32[2] on cpu, strides [1]"},
+		{"one without memory", allocates(func(m *dlpack.ManagedTensorVersioned) { m.Tensor.Data = nil }), empty,
+			"BufferError: the caller's allocator: data: want a pointer"},
 		{"one that is no tensor", allocates(func(m *dlpack.ManagedTensorVersioned) { m.Tensor.NDim = -1 }), empty,
 			"BufferError: the caller's allocator: ndim: want 0 to 64, got -1"},
 		{"packed lanes", nil, func(c *kernel.Call) error {
@@ -323,6 +373,22 @@ func TestPanicsCarryTheirStack(t *testing.T) {
 
 //go:noinline
 func panics() { panic("on purpose") }
+
+// A fault is a panic within a call, and what it was before on the goroutine afterwards.
+func TestFaultsAfterTheCall(t *testing.T) {
+	f := prepare(t, kernel.Func{Do: func(*kernel.Call) error {
+		if !debug.SetPanicOnFault(true) {
+			t.Error("a fault within a call ends the process")
+		}
+		return nil
+	}})
+	for _, before := range []bool{false, true} {
+		old := debug.SetPanicOnFault(before)
+		if err := newCall().of(f, newHost()); err != nil || debug.SetPanicOnFault(old) != before {
+			t.Errorf("got %v, or another setting than %t", err, before)
+		}
+	}
+}
 
 // After a panic the function can be called again, and its Call is as new.
 func TestCallsAreIndependent(t *testing.T) {

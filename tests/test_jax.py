@@ -5,6 +5,7 @@ import ctypes
 import gc
 import shutil
 import subprocess
+import sys
 import weakref
 
 import pytest
@@ -323,3 +324,12 @@ def test_wrapper_of_an_array(tmp_path, ml_dtypes):
         assert t.tolist() == [0, 1, 2, 3]
         assert t.readonly
         assert t.data_ptr == x.buffer_info()[0]
+
+
+def test_dtypes_keep_their_references(jax, np):
+    x, dtype = jax.numpy.zeros(3, "float32"), np.dtype("float32")
+    gd.from_dlpack(x)
+    before = sys.getrefcount(dtype)
+    for _ in range(100):
+        gd.from_dlpack(x)
+    assert sys.getrefcount(dtype) - before < 50

@@ -1,223 +1,324 @@
-"""Mutation test of internal/cpython's C: `python tools/mutate.py --count 100`, or `--file table.c`.
+"""Mutation test: do the tests notice small mistakes? `python tools/mutate.py internal/cpython --count 100`, or capsule, kernel.
 
-A mutant is a copy of the C code with one small mistake: another operator, a condition turned round, a number that is one
-more, a call left out. All of them are built into one module, which the variable GODLPACK_MUTANT makes behave like one. A
-mutant is killed if a test of TESTS fails, or hangs. What lives on is printed: it wants a test, or a reason why no test can
-see it.
+A mutant (tools/mutants.py) is killed if a test fails, or hangs. kernel's mutants have Go's tests of kernel against them; those
+of other packages Python's, against one module that has all of them. Which tests reach which mutant is found out first, in a
+run without a mistake; then each mutant has only those against it, the shortest first. What lives on is printed: it wants a
+test, or a reason why no test can see it, in docs/reliability-mutants.md.
 
-Mutants are drawn by a seed, and what was found is kept in a file (--results): the next run goes on from there.
+Mutants are drawn by a seed. --keep is a folder for the module, for what the tests reach, and for what was found: the next run
+goes on from there, and looks again only at test files that have changed. --again tries once more what lives.
 """
 
 import argparse
+import hashlib
 import json
+import mmap
 import os
 import random
 import re
+import resource
 import shutil
+import signal
 import subprocess
 import sys
-from collections.abc import Iterator
-from dataclasses import dataclass
+import time
+from collections import Counter
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from typing import Any
 
-import extension
-from extension import ROOT
+import mutants
+from mutants import Mutant
 
-FOLDER = Path("internal", "cpython")
-KILLERS = [
-    "table",
-    "from_dlpack",
-    "dlpack_method",
-    "buffer",
-    "numpy",
-    "device",
-    "functions",
-    "no_memory",
-    "hostile",
-    "tensor",
-]
-SLOW = {
-    "signals.c": ["signals", "workers"],
-    "runtime.c": ["fork", "runtime"],
-    "copy.c": ["fork"],
-    "module.c": ["import"],
-    "table.c": ["launch"],
-}
-TIMEOUT = 300
-SWAPS = {
-    "==": "!=", "!=": "==", "<": "<=", "<=": "<", ">": ">=", ">=": ">",
-    "&&": "||", "||": "&&", "+": "-", "-": "+", "&": "|", "|": "&",
+ROOT = Path(__file__).parents[1]
+PRELOADED = ["numpy", "torch", "hypothesis"]  # by the process that forks one for each mutant: godlpack is not
+KILLERS = {
+    "capsule": ["dlpack_method", "from_dlpack", "cuda", "lifetime", "hostile", "jax", "numpy", "table", "tensor"],
+    "internal/cpython": [
+        "buffer", "device", "dlpack_method", "dtype", "from_dlpack", "functions", "go_functions", "hostile", "lifetime",
+        "numpy", "points", "table", "tensor", "threads",
+    ],
 }  # fmt: skip
-OPERATOR = re.compile(r"(?<= )(?:[=!<>]=|[<>]|&&|\|\||[+\-&|])(?= )")
-NUMBER = re.compile(r"(?<![\w.\"'])\d+(?![\w.\"'])")
-CONDITION = re.compile(r"^(\s*(?:\} )?(?:else )?(?:if|while) )(\(.*)$")
-RETURN = re.compile(r"^(\s*return )([^;{}]+)(;.*)$")
-DECLARATION = re.compile(r"^(\s*(?:const )?\w+(?: \w+)* \**\w+ = )([^;{},]+(?:\([^;{}]*\)[^;{},]*)*)(;.*)$")
-CALL = re.compile(r"^(\s*)(\w[\w>.\-]*\([^;{}]*\);)(\s*(?:/\*.*)?)$")
-SELECTOR = """\
-#include <stdlib.h>
-int gd_mutant;
-__attribute__((constructor)) static void select_mutant(void) {
-  const char *wanted = getenv("GODLPACK_MUTANT");
-  gd_mutant = wanted == NULL ? 0 : atoi(wanted);
+SLOW = {  # against what lives, with --again
+    "abandon.c": ["interrupt_twice"],
+    "call.c": ["mutation", "launch"],
+    "copy.c": ["fork", "state"],
+    "greenlet.c": ["greenlets"],
+    "library.c": ["state", "num_threads", "fork", "workers"],
+    "module.c": ["import"],
+    "pin.c": ["mutation", "mutation_import"],
+    "room.c": ["limits"],
+    "runtime.c": ["runtime", "fork", "limits", "workers"],
+    "signals.c": ["signals", "workers"],
+    "table.c": ["launch"],
+    "threads.c": ["num_threads"],
 }
-"""
+LAST = ["leaks", "no_memory"]
+GO_TESTS = ["kernel", "builtin", "tvmffi"]
+LATE = "not tried"
+FIRST, FILES = 40, 3  # how many tests a mutant has against it at first, from how many files
+MEMORY = 8 << 30
 
 
-@dataclass(frozen=True)
-class Mutant:
-    file: str
-    line: int  # from 0
-    what: str  # the mistake, for people
-    before: str  # the line is before + an expression, one of two + after
-    wrong: str
-    right: str
-    after: str
+class Reached:
+    """A pytest plugin that notes for each test that passes how long it takes, and which mutants it reaches."""
 
-    def text(self, number: int) -> str:
-        if not self.right:
-            return f"{self.before}if (gd_mutant != {number}) {self.wrong}{self.after}"
-        return f"{self.before}(gd_mutant == {number} ? ({self.wrong}) : ({self.right})){self.after}"
+    def __init__(self, memory: mmap.mmap, found: dict[str, Any]) -> None:
+        self.memory, self.found, self.began, self.imported = memory, found, 0.0, list[int]()
+        self.failed = set[str]()
 
+    def so_far(self) -> list[int]:
+        numbers = [n for n, asked in enumerate(self.memory[:]) if asked]
+        self.memory[:] = bytes(len(self.memory))
+        return numbers
 
-def closing(text: str) -> int:
-    """Where the parenthesis ends that the text begins with; -1 if it goes on in the next line."""
-    depth = 0
-    for i, c in enumerate(text):
-        depth += (c == "(") - (c == ")")
-        if depth == 0:
-            return i
-    return -1
+    def pytest_runtest_logstart(self, nodeid: str) -> None:
+        self.imported += self.so_far()
+        self.began = time.monotonic()
 
+    def pytest_runtest_logreport(self, report: Any) -> None:
+        if report.failed:
+            self.failed.add(report.nodeid)
 
-def mistakes(expression: str) -> Iterator[tuple[str, str]]:
-    for match in OPERATOR.finditer(expression):
-        to = SWAPS[match[0]]
-        yield f"{match[0]} is {to}", expression[: match.start()] + to + expression[match.end() :]
-    for match in NUMBER.finditer(expression):
-        more = str(int(match[0]) + 1)
-        yield f"{match[0]} is {more}", expression[: match.start()] + more + expression[match.end() :]
+    def pytest_runtest_logfinish(self, nodeid: str) -> None:
+        numbers = sorted({*self.so_far(), *self.imported})
+        if nodeid not in self.failed:
+            self.found[nodeid] = [round(time.monotonic() - self.began, 3), numbers]
 
 
-def mutants_of(file: str, number: int, line: str) -> Iterator[Mutant]:
-    condition, found = CONDITION.match(line), RETURN.match(line) or DECLARATION.match(line)
-    if condition and (end := closing(condition[2])) > 0:
-        before, inner, after = f"{condition[1]}(", condition[2][1:end], condition[2][end:]
-        yield Mutant(file, number, "the condition is turned round", before, f"!({inner})", inner, after)
-    elif found:
-        before, inner, after = found[1], found[2], found[3]
-    elif call := CALL.match(line):
-        if call[2].split("(")[0] not in ("return", "sizeof", "while", "if", "for", "switch"):
-            yield Mutant(file, number, "the call is left out", call[1], call[2], "", call[3])
-        return
-    else:
-        return
-    for what, wrong in mistakes(inner):
-        yield Mutant(file, number, what, before, wrong, inner, after)
+class Chosen:
+    """A pytest plugin that runs these tests in this order, and says which one failed."""
+
+    def __init__(self, tests: list[str], said: Path) -> None:
+        self.rank, self.said = {test: i for i, test in enumerate(tests)}, said
+
+    def pytest_collection_modifyitems(self, items: list[Any]) -> None:
+        items[:] = sorted((item for item in items if item.nodeid in self.rank), key=lambda item: self.rank[item.nodeid])
+
+    def pytest_runtest_logreport(self, report: Any) -> None:
+        if report.failed:
+            self.said.write_text(report.nodeid)
 
 
-def all_mutants(wanted: str) -> list[Mutant]:
-    """Those of all functions: lines outside of any stand at the left margin."""
-    found = []
-    for path in sorted((ROOT / FOLDER).glob(wanted)):
-        comment = False
-        for number, line in enumerate(path.read_text().splitlines()):
-            comment = (
-                (comment or "/*" in line) and "*/" not in line[line.rfind("/*") + 1 :]
-                if "/*" in line or comment
-                else False
-            )
-            plain = (
-                line.startswith("  ") and not line.lstrip().startswith(("/*", "{", "static", "#")) and "\\" not in line
-            )
-            if plain and not comment:
-                found += mutants_of(path.name, number, line)
-    return found
+def forked(work: Callable[[], int], output: Path, timeout: float) -> int | None:
+    """The exit status of work in a child, with all its children; None if it took too long."""
+    child = os.fork()
+    if child == 0:
+        status = 70
+        try:
+            os.setsid()
+            fd = os.open(output, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+            os.dup2(fd, 1)
+            os.dup2(fd, 2)
+            resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
+            status = work()
+            sys.stdout.flush()
+        finally:
+            os._exit(status)
+    deadline, status = time.monotonic() + timeout, None
+    while status is None and time.monotonic() < deadline:
+        time.sleep(0.02)
+        done, how = os.waitpid(child, os.WNOHANG)
+        status = os.waitstatus_to_exitcode(how) if done else None
+    with suppress(ProcessLookupError):
+        os.killpg(child, signal.SIGKILL)
+    if status is None:
+        os.waitpid(child, 0)
+    return status
 
 
-def lay_out(sources: Path, chosen: dict[int, Mutant]) -> None:
-    """Writes the C code with all mutants into a copy. Of several in a line, one is inside the other."""
-    for name in {m.file for m in chosen.values()}:
-        path = sources / FOLDER / name
-        lines = (ROOT / FOLDER / name).read_text().splitlines()
-        by_line: dict[int, list[tuple[int, Mutant]]] = {}
-        for number, mutant in chosen.items():
-            if mutant.file == name:
-                by_line.setdefault(mutant.line, []).append((number, mutant))
-        for line, several in by_line.items():
-            lines[line] = nest(several)
-        path.write_text("extern int gd_mutant;\n#line 1\n" + "\n".join(lines) + "\n")
-    (sources / FOLDER / "zz_selector.c").write_text(SELECTOR)
+class ByPython:
+    """Mutants in the module, with Python's tests against them."""
+
+    def __init__(self, package: str, keep: Path, chosen: dict[int, Mutant], slow: bool) -> None:
+        self.slow, self.keep, self.killers = slow, keep, KILLERS.get(package, KILLERS["internal/cpython"])
+        python = keep / "sources" / "python"
+        build = ["go", "build", "-buildmode=c-shared", "-o", str(python / "godlpack" / "_core.abi3.so"), "./pyext/core"]
+        self.chosen = compilable(keep, chosen, [build])
+        os.environ["PYTHONPATH"] = str(python)
+        sys.path[:0] = [str(python), str(ROOT / "tests")]
+        for name in PRELOADED:
+            __import__(name)
+        self.tests = {name: self.reached(name) for name in self.killers}
+
+    def reached(self, name: str) -> dict[str, Any]:
+        """How long each test of a file takes, and which mutants it reaches."""
+        file = ROOT / "tests" / f"test_{name}.py"
+        which = sorted((n, m.file, m.line, m.wrong) for n, m in self.chosen.items())
+        key = hashlib.sha256(file.read_bytes() + repr(which).encode()).hexdigest()[:16]
+        known = self.keep / f"{file.stem}-{key}.json"
+        if not known.exists():
+            memory = self.keep / "reached"
+            memory.write_bytes(bytes(1 << 16))
+
+            def work() -> int:
+                os.environ["GODLPACK_MUTANTS_REACHED"] = str(memory)
+                found: dict[str, Any] = {}
+                with memory.open("r+b") as opened, mmap.mmap(opened.fileno(), 0) as shared:
+                    status = self.pytest([file.relative_to(ROOT).as_posix()], Reached(shared, found))
+                known.write_text(json.dumps(found))
+                return status
+
+            output = self.keep / f"{name}.output"
+            if status := forked(work, output, 1800):
+                print(f"without a mistake {file.name} fails: {status}\n{output.read_text()[-2000:]}", flush=True)
+        return json.loads(known.read_text()) if known.exists() else {}
+
+    def pytest(self, files: list[str], *plugins: object) -> int:
+        import pytest
+
+        os.environ["GODLPACK_FUZZ"] = "300"
+        return int(pytest.main(["-q", "-p", "no:cacheprovider", *files], plugins=list(plugins)))
+
+    def killed(self, number: int, patience: float) -> str | None:
+        """What killed it: the name of a test, a time-out, or nothing. None: no test reaches it."""
+        by = self.killed_by(number, self.killers, patience)
+        for name in [*SLOW.get(Path(self.chosen[number].file).name, []), *LAST] if self.slow else []:
+            if by:
+                break
+            if name not in self.tests:
+                self.tests[name] = self.reached(name)
+            found = self.killed_by(number, [name], patience)
+            by = by if found is None else found
+        return by
+
+    def killed_by(self, number: int, names: list[str], patience: float) -> str | None:
+        tests = ((test, *of) for name in names for test, of in self.tests[name].items())
+        reaching = sorted((seconds, test) for test, seconds, numbers in tests if number in numbers)
+        if not reaching:
+            return None
+        files = [file for file, _ in Counter(test.split("::")[0] for _, test in reaching).most_common(FILES)]
+        first = [(seconds, test) for seconds, test in reaching if test.split("::")[0] in files][:FIRST]
+        rest, total = [], 0.0
+        for seconds, test in reaching:
+            if (seconds, test) not in first and total < patience:
+                rest.append((seconds, test))
+                total += seconds
+        return next((by for part in (first, rest) if part and (by := self.fails(number, part))), "")
+
+    def fails(self, number: int, tests: list[tuple[float, str]]) -> str:
+        said = self.keep / f"{number}.failed"
+        said.unlink(missing_ok=True)
+        names = [test for _, test in tests]
+
+        def work() -> int:
+            os.environ["GODLPACK_MUTANT"] = str(number)
+            return self.pytest(["-x", *dict.fromkeys(name.split("::")[0] for name in names)], Chosen(names, said))
+
+        status = forked(work, self.keep / f"{number}.output", 60 + 10 * sum(seconds for seconds, _ in tests))
+        if status == 0:
+            return ""
+        return "a time-out" if status is None else said.read_text() if said.exists() else f"exit status {status}"
 
 
-def nest(several: list[tuple[int, Mutant]]) -> str:
-    number, first = several[0]
-    if not first.right:
-        return first.text(number)
-    choice = first.right
-    for n, mutant in several:
-        choice = f"gd_mutant == {n} ? ({mutant.wrong}) : ({choice})"
-    return f"{first.before}({choice}){first.after}"
+class ByGo:
+    """Mutants in kernel, with the Go tests of the packages of GO_TESTS against them."""
+
+    def __init__(self, package: str, keep: Path, chosen: dict[int, Mutant], slow: bool) -> None:
+        self.keep = keep
+        self.chosen = compilable(
+            keep, chosen, [["go", "test", "-c", "-o", f"{keep}/{p}.test", f"./{p}"] for p in GO_TESTS]
+        )
+        self.memory = keep / "reached"
+        self.memory.write_bytes(bytes(1 << 16))
+        if by := self.killed(0, 0):
+            raise SystemExit(f"without a mistake {by} fails")
+        self.reached = {n for n, asked in enumerate(self.memory.read_bytes()) if asked}
+
+    def killed(self, number: int, patience: float) -> str | None:
+        if number and number not in self.reached:
+            return None
+        return next((by for package in GO_TESTS if (by := self.fails(package, number))), "")
+
+    def fails(self, package: str, number: int) -> str:
+        output = self.keep / f"{number}.output"
+        variable = ("GODLPACK_MUTANT", str(number)) if number else ("GODLPACK_MUTANTS_REACHED", str(self.memory))
+
+        def work() -> int:
+            return subprocess.run(
+                [f"{self.keep}/{package}.test", "-test.failfast"], cwd=ROOT / package, env=os.environ | dict([variable])
+            ).returncode
+
+        if (status := forked(work, output, 60)) == 0:
+            return ""
+        failed = re.search(r"--- FAIL: (\S+)", output.read_text(errors="replace"))
+        return "a time-out" if status is None else f"{package}: {failed[1] if failed else status}"
 
 
-def compilable(sources: Path, chosen: dict[int, Mutant], build: list[str], module: Path) -> dict[int, Mutant]:
-    """Builds the module, without the mutants that are not C."""
+def compilable(keep: Path, chosen: dict[int, Mutant], builds: list[list[str]]) -> dict[int, Mutant]:
+    """Builds the mutants that compile: the others are not C, or not Go."""
+    sources = keep / "sources"
+    shutil.rmtree(sources, ignore_errors=True)
+    shutil.copytree(ROOT, sources, ignore=shutil.ignore_patterns(".*", "*.so", "__pycache__", "shared"))
+    files = {m.file for m in chosen.values()}
     while True:
-        lay_out(sources, chosen)
-        done = subprocess.run([*build, "-o", str(module), "./pyext/core"], cwd=sources, capture_output=True, text=True)
-        if done.returncode == 0:
+        for file in files:  # also those of which no mutant compiles
+            shutil.copyfile(ROOT / file, sources / file)
+        mutants.lay_out(ROOT, sources, chosen)
+        said = ""
+        for build in builds:
+            command = [*build[:2], "-buildvcs=false", "-gcflags=godlpack/...=-e", *build[2:]]
+            done = subprocess.run(command, cwd=sources, capture_output=True, text=True)
+            said += done.stderr if done.returncode else ""
+        if not said:
             return chosen
-        wrong = {(m[1], int(m[2]) - 1) for m in re.finditer(r"(\w+\.c):(\d+):\d+: (?:fatal )?error", done.stderr)}
-        left = {n: m for n, m in chosen.items() if (m.file, m.line) not in wrong}
-        if len(left) == len(chosen):
-            raise SystemExit(done.stderr)
-        chosen = left
-
-
-def killed(folder: Path, number: int, file: str) -> str:
-    """What killed it: the name of a test, a time-out, or nothing."""
-    tests = [f"tests/test_{name}.py" for name in [*KILLERS, *SLOW.get(file, [])]]
-    command = [sys.executable, "-P", "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *tests]
-    env = os.environ | {"PYTHONPATH": str(folder), "GODLPACK_MUTANT": str(number), "GODLPACK_FUZZ": "300"}
-    try:
-        done = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, timeout=TIMEOUT)
-    except subprocess.TimeoutExpired:
-        return "a time-out"
-    failed = re.search(r"^(?:FAILED|ERROR) (\S+)", done.stdout, re.MULTILINE)
-    return "" if done.returncode == 0 else failed[1] if failed else f"exit status {done.returncode}"
+        wrong = {(m[1], int(m[2]) - 1) for m in re.finditer(r"(\w+\.(?:c|go)):(\d+):\d+: (?!warning|note)", said)}
+        lines = [(Path(m.file).name, m.line) for m in chosen.values()]
+        nearest = {max((at for at in lines if at[0] == file and at[1] <= line), default=None) for file, line in wrong}
+        if not nearest - {None}:
+            raise SystemExit(said)
+        chosen = {n: m for n, m in chosen.items() if (Path(m.file).name, m.line) not in nearest}
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--file", default="*.c")
+    parser.add_argument("package", help="internal/cpython, capsule, kernel, or another that the module has")
+    parser.add_argument("--file", default="", help="only this one of its files")
     parser.add_argument("--count", type=int, default=100)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--results", type=Path, default=Path("mutants.jsonl"))
+    parser.add_argument("--minutes", type=float, default=600, help="begin no mutant after so long")
+    parser.add_argument("--jobs", type=int, default=2, help="how many mutants at a time")
+    parser.add_argument("--patience", type=float, default=60, help="seconds of tests that a mutant lives through")
+    parser.add_argument("--keep", type=Path, default=Path(".mutants"))
+    parser.add_argument(
+        "--again", action="store_true", help="only what is known to live, with slow tests against it, too"
+    )
     options = parser.parse_args()
-    known = [json.loads(line) for line in options.results.read_text().splitlines()] if options.results.exists() else []
-    numbered = dict(enumerate(all_mutants(options.file), 1))
-    drawn = random.Random(options.seed).sample(sorted(numbered), min(options.count, len(numbered)))
-    chosen = {n: numbered[n] for n in drawn}
-    with TemporaryDirectory(prefix="godlpack-mutants-") as temporary, extension.built() as folder:
-        sources = Path(temporary, "sources")
-        shutil.copytree(ROOT, sources, ignore=shutil.ignore_patterns(".*", "*.so", "bin", "shared"))
-        build = ["go", "build", "-buildmode=c-shared", "-buildvcs=false"]
-        chosen = compilable(sources, chosen, build, folder / "godlpack" / "_core.abi3.so")
-        if by := killed(folder, 0, ""):
-            raise SystemExit(f"without a mistake {by} fails")
-        for number, mutant in chosen.items():
-            text = mutant.right or mutant.wrong
-            if any((k["file"], k["text"], k["what"]) == (mutant.file, text, mutant.what) for k in known):
+    end = time.monotonic() + 60 * options.minutes
+    keep = (options.keep / options.package).resolve()
+    keep.mkdir(parents=True, exist_ok=True)
+    os.chdir(ROOT)
+    results = keep / "results.jsonl"
+    known = {r["name"]: r for r in map(json.loads, results.read_text().splitlines())} if results.exists() else {}
+    files = sorted((ROOT / options.package).glob("*.c")) or sorted((ROOT / options.package).glob("*.go"))
+    files = [f for f in files if f.name.endswith(options.file) and not f.name.endswith("_test.go")]
+    named = mutants.mutants_of(ROOT, files)
+    drawn = random.Random(options.seed).sample(sorted(named), min(options.count, len(named)))
+    names = dict(enumerate(drawn, 1))
+    kind = ByGo if options.package == "kernel" else ByPython
+    runner = kind(options.package, keep, {n: named[name] for n, name in names.items()}, options.again)
+    print(f"{len(runner.chosen)} of {len(drawn)} drawn mutants compile, of {len(named)}", flush=True)
+    wanted = [
+        n
+        for n in runner.chosen
+        if (names[n] in known and not known[names[n]]["by"] if options.again else names[n] not in known)
+    ]
+    with ThreadPoolExecutor(options.jobs) as pool:
+        found = pool.map(lambda n: runner.killed(n, options.patience) if time.monotonic() < end else LATE, wanted)
+        for number, by in zip(wanted, found, strict=True):
+            if by == LATE:
                 continue
-            by = killed(folder, number, mutant.file)
-            known.append({"file": mutant.file, "line": mutant.line + 1, "what": mutant.what, "text": text, "by": by})
-            with options.results.open("a") as results:
-                results.write(json.dumps(known[-1]) + "\n")
+            name, mutant = names[number], runner.chosen[number]
+            known[name] = {"name": name, "line": mutant.line + 1, "by": by}
+            with results.open("a") as opened:
+                opened.write(json.dumps(known[name]) + "\n")
             if not by:
-                print(f"{mutant.file}:{mutant.line + 1}: lives: {mutant.what}: {text}", flush=True)
-    dead = sum(bool(k["by"]) for k in known)
-    print(f"{dead} of {len(known)} mutants killed, of {len(numbered)} that there are")
+                how = "no test reaches it" if by is None else "lives"
+                print(f"{mutant.file}:{mutant.line + 1}: {how}: {mutant.what}: {mutant.wrong}", flush=True)
+    tried = [known[names[n]]["by"] for n in runner.chosen if names[n] in known]
+    print(f"{sum(map(bool, tried))} of {len(tried)} mutants killed, {tried.count(None)} of which no test reaches")
     return 0
 
 
