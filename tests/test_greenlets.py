@@ -2,6 +2,7 @@
 
 import random
 import shutil
+import threading
 from pathlib import Path
 
 import pytest
@@ -19,7 +20,9 @@ package turns
 
 import (
 	"sync"
+	"sync/atomic"
 	"time"
+	"unsafe"
 
 	"godlpack/kernel"
 	"godlpack/tensor"
@@ -59,6 +62,23 @@ func Total(ctx *kernel.Ctx, x tensor.Of[float64], f kernel.Callable, n int) (flo
 	return total, ctx.Err()
 }
 
+// Await calls f, and waits until x is not 0: true, or false after five seconds.
+//
+//godlpack:export
+func Await(x tensor.Mut[float64], f kernel.Callable) (bool, error) {
+	if _, err := f.Call(); err != nil {
+		return false, err
+	}
+	first := &x.Slice()[0]
+	for range 5000 {
+		if atomic.LoadUint64((*uint64)(unsafe.Pointer(first))) != 0 {
+			return true, nil
+		}
+		time.Sleep(time.Millisecond)
+	}
+	return false, nil
+}
+
 // Held is Total, which keeps the GIL.
 //
 //godlpack:export
@@ -92,6 +112,23 @@ def test_in_any_order(go):
     while ready:
         ready.pop(random.randrange(len(ready))).switch()
     assert sorted(ended) == [(n, n * (n - 1) / 2 + 3) for n in range(1, 11)]
+
+
+def test_other_threads_run_after_a_callback(go):
+    """Of a call that is made while another greenlet waits: the GIL is given up again."""
+    hub, x, called = greenlet.getcurrent(), np.zeros(1), threading.Event()
+
+    def answer():
+        called.wait()
+        x[0] = 1
+
+    waiting = greenlet.greenlet(lambda: go.total(np.ones(3), lambda i: hub.switch() or i, 1))
+    waiting.switch()
+    thread = threading.Thread(target=answer)
+    thread.start()
+    assert go.await_(x, called.set)
+    thread.join()
+    waiting.switch()
 
 
 def test_while_the_gil_is_kept(go):

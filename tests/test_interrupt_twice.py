@@ -139,8 +139,10 @@ def start(own_cache):
 def test_second_ctrl_c(python, start, call):
     """The call is left, and the library starts anew: without its state, and as usable as before."""
     script = f"""
+references = sys.getrefcount(endless.{call})
 text = interrupted(endless.{call}, 0.3, 0.3)
 assert "{call}() did not stop and was left" in text, text
+assert sys.getrefcount(endless.{call}) > references  # its goroutines may still look at it
 assert [endless.count(), endless.count()] == [1, 2]
 text = interrupted(endless.{call}, 0.3, 0.3)
 assert "was left" in text, text

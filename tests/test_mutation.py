@@ -431,6 +431,23 @@ def test_nothing_stays_forbidden(go):
             x.resize_(2 * N)
 
 
+def test_memory_that_nobody_owns(go):
+    """As an array of C code's, which has neither the flag that it owns its memory nor a base: it does not get the flag."""
+    x = VALUES.copy()
+    flags = ctypes.c_int.from_address(id(x) + object.__basicsize__ + 3 * 8 + 3 * 8)
+    owns = 4
+    assert flags.value & owns
+    flags.value &= ~owns
+    try:
+        assert not x.flags.owndata
+        assert x.base is None
+        assert go.call(x, lambda: None) == TOTAL
+        assert go.call(x, lambda: go.call(x, lambda: None)) == TOTAL
+        assert not x.flags.owndata
+    finally:
+        flags.value |= owns
+
+
 def test_several_calls_forbid_together(go):
     x, y = VALUES.copy(), torch.from_numpy(VALUES.copy()).clone()
 

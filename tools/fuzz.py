@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
+SHORTLY = "-fuzzminimizetime=2s"  # Go takes a minute otherwise to shorten an input that is new to it, though it breaks nothing
 
 
 def targets() -> Iterator[tuple[str, str]]:
@@ -25,7 +26,7 @@ def main() -> int:
     inputs = int(sys.argv[1]) if len(sys.argv) > 1 else 20_000
     failed = False
     for package, name in targets():
-        command = ["go", "test", "-run=^$", f"-fuzz=^{name}$", f"-fuzztime={inputs}x", package]
+        command = ["go", "test", "-run=^$", f"-fuzz=^{name}$", f"-fuzztime={inputs}x", SHORTLY, package]
         print(package, name, flush=True)
         failed |= subprocess.run(command, cwd=ROOT).returncode != 0
     return int(failed)

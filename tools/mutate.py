@@ -45,6 +45,7 @@ SLOW = {  # against what lives, with --again
     "abandon.c": ["interrupt_twice"],
     "call.c": ["mutation", "launch"],
     "copy.c": ["fork", "state"],
+    "faults.c": ["signals"],
     "greenlet.c": ["greenlets"],
     "library.c": ["state", "num_threads", "fork", "workers"],
     "module.c": ["import"],
