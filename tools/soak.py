@@ -25,7 +25,7 @@ import traceback
 import warnings
 from collections import Counter
 from collections.abc import Callable
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -183,9 +183,7 @@ class Work:
     def interrupted(self, v: float) -> None:
         """A signal's handler raises in the middle of work that would go on for long."""
         for work in (lambda: self.s.slow(False), lambda: self.s.slow(True), lambda: self.big.astype("float64").copy()):
-            with interruptions():
-                while True:
-                    work()
+            until_interrupted(work)
 
     def ctrl_c(self, v: float) -> None:
         """Ctrl-C in the middle of a call."""
@@ -268,9 +266,8 @@ class InterruptionError(Exception):
     pass
 
 
-@contextmanager
-def interruptions():
-    """Raises in the block, and swallows, what a timer's handler raises every 5 ms; once is enough."""
+def until_interrupted(work: Callable[[], object]) -> None:
+    """Works on and on, until what a timer's handler raises ends it: every 5 ms, but once is enough."""
     armed = True
 
     def handler(*_: object) -> None:
@@ -280,9 +277,10 @@ def interruptions():
             raise InterruptionError
 
     signal.signal(signal.SIGALRM, handler)
-    signal.setitimer(signal.ITIMER_REAL, 0.005, 0.005)
     try:
-        yield
+        signal.setitimer(signal.ITIMER_REAL, 0.005, 0.005)
+        while True:
+            work()
     except InterruptionError:
         pass
     finally:
