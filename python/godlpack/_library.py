@@ -8,6 +8,7 @@ import inspect
 import json
 import os
 import sys
+import threading
 import warnings
 from collections.abc import Callable
 from importlib import import_module
@@ -48,6 +49,16 @@ declarations: WeakKeyDictionary[Function, dict[str, Any]] = WeakKeyDictionary()
 origins: WeakKeyDictionary[Function, Origin] = WeakKeyDictionary()
 # Each function that somebody has: a pickle of it, in its own process, is the same object.
 alive: WeakValueDictionary[tuple[Origin, str], Function] = WeakValueDictionary()
+making = threading.RLock()  # threads that load a library at once get the same functions
+
+
+def unlock() -> None:
+    """In a forked child nobody is left to do it."""
+    global making
+    making = threading.RLock()
+
+
+os.register_at_fork(after_in_child=unlock)
 
 
 def load_module(path: str | os.PathLike[str], *, package: str | None = None) -> ModuleType:
@@ -82,9 +93,10 @@ def load_from(how: str, what: str, name: str, library: Path) -> ModuleType:
     module = ModuleType(name, f"Functions of {library.name}.")
     check = checker(library, declared, name)
     for index, declaration in enumerate(declared):
-        function = alive.get((origin, declaration["name"]))
-        if function is None or declarations[function] != declaration:
-            function = make(origin, index, declaration, check)
+        with making:
+            function = alive.get((origin, declaration["name"]))
+            if function is None or declarations[function] != declaration:
+                function = make(origin, index, declaration, check)
         setattr(module, function.__name__, function)
     vars(module).update(__file__=str(library), __all__=[declaration["name"] for declaration in declared])
     return module
