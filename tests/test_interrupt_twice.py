@@ -268,14 +268,26 @@ def send():
         os.kill(os.getpid(), signal.SIGINT)
         time.sleep(0.005)
 threading.Thread(target=send, daemon=True).start()
-assert interrupted(endless.patient) in ("", "patient: interrupted"), "left"
+try:
+    text = interrupted(endless.patient)
+except KeyboardInterrupt as error:  # the second one, of Python's own, if the function had asked between the two
+    text = str(error)
+assert text in ("", "patient: interrupted"), "left"
 print(endless.count())
 """
     assert python(start + script) in ("3\n", "1\n")
 
 
 def test_hint_that_nobody_reads(python, start):
-    script = "os.close(2)\nassert 'was left' in interrupted(endless.block, 0.3, 1.7)\nprint(endless.count())"
+    script = """
+import warnings
+warnings.simplefilter("ignore")  # that the library starts anew would be written there, too
+reader, writer = os.pipe()
+os.dup2(writer, 2)
+os.close(reader)
+assert "was left" in interrupted(endless.block, 0.3, 1.7)
+print(endless.count())
+"""
     assert python(start + script) == "1\n"
 
 
