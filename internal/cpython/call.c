@@ -761,6 +761,7 @@ static void begin(call *c, const gd_function *f, PyObject *const *objects) {
 }
 
 static GD_OWN frame *frames; /* that no call uses */
+static GD_OWN frame *left;   /* of calls that were left: goroutines may still look at them */
 
 static frame *take_frame(void) {
   frame *f = frames;
@@ -769,9 +770,9 @@ static frame *take_frame(void) {
   return f;
 }
 
-static void give_frame(frame *f) {
-  f->next = frames;
-  frames = f;
+static void give_frame(frame *f, frame **to) {
+  f->next = *to;
+  *to = f;
 }
 
 /* gd_call is the vectorcall of Function.
@@ -804,8 +805,8 @@ PyObject *gd_call(PyObject *self, PyObject *const *args, size_t nargs, PyObject 
     c->library = gd_library_open(f->library, f); /* once more: an argument's own code may have forked */
     made = c->library == NULL ? NULL : enter(c, &list);
   }
-  if (c->lost) return NULL;
+  if (c->lost) return give_frame(fr, &left), NULL;
   let_go(c);
-  give_frame(fr);
+  give_frame(fr, &frames);
   return made;
 }
