@@ -133,6 +133,9 @@ print(first - 1)
 """
 
 
+@pytest.mark.skipif(
+    sys.version_info >= (3, 13), reason="CPython 3.13 itself crashes where the dict of a new type cannot grow"
+)
 def test_import(libraries, capsys):
     """Each allocation of the import of the extension fails once: the next import works."""
     module = Path(godlpack._core.__file__)
