@@ -174,8 +174,6 @@ static inline const gd_plan *gd_plan_of(const PyTypeObject *type) {
 }
 bool gd_torch_says_plain(PyObject *x, const gd_plan *plan, const DLTensor *t, bool no_grad);
 
-bool gd_torch_is_type(PyTypeObject *type);
-
 void gd_numpy_enable(PyTypeObject *type, void **table);
 void gd_numpy_learn(PyObject *x, DLDataType dtype, bool padded);
 bool gd_numpy_see(PyObject *x, DLTensor *t, int64_t *dims, int ndim, uint64_t *flags);
@@ -203,6 +201,7 @@ typedef struct {
 const gd_lock *gd_lock_find(const void *where);
 void gd_lock_add(gd_lock *l, void *where);
 bool gd_lock_remove(gd_lock *l);
+bool gd_torch_is_type(PyTypeObject *type);
 void gd_torch_learn(size_t impl, size_t storage, size_t resizable, bool known);
 void gd_torch_lock(gd_lock *l, PyObject *x);
 void gd_torch_unlock(gd_lock *l);

@@ -59,7 +59,7 @@ void gd_plan_set(gd_plan plan) {
   PyObject *old = (PyObject *)p->type, *old_grad = p->grad;
   Py_IncRef((PyObject *)plan.type);
   *p = plan;
-  p->torch = plan.guarded && gd_torch_is_type(plan.type);
+  p->torch = gd_torch_is_type(plan.type);
   if (plan.guarded) find_grad(p);
   if (old != NULL) Py_DecRef(old);
   if (old_grad != NULL) Py_DecRef(old_grad);

@@ -125,7 +125,9 @@ static bool hold_storage(record *r) {
 /* Holds what a table lends: it lives on, whatever becomes of its owner. */
 static bool hold_lent(record *r) {
   DLManagedTensorVersioned *m = NULL;
-  if (r->torch && (hold_storage(r) || r->imported)) return PyErr_Clear(), true; /* a wrapper of tensors has no storage */
+  if (r->torch && hold_storage(r)) return true;
+  if (r->torch && r->imported && PyErr_ExceptionMatches(PyExc_Exception) && !PyErr_ExceptionMatches(PyExc_MemoryError))
+    return PyErr_Clear(), true; /* a wrapper of tensors has no storage */
   if (r->torch) return false;
   if (gd_table_take(r->api, r->object, &m) != 0 || m == NULL) {
     if (PyErr_Occurred() == NULL) PyErr_SetString(PyExc_BufferError, "a tensor's exchange table lends its memory, but does not share it");
@@ -176,7 +178,8 @@ bool gd_pin_seen(call *c) {
    Owns: nothing passes: x must live until the end of the call; false with MemoryError set on failure.
    Threads: the calling one. */
 bool gd_pin_imported(call *c, PyObject *x) {
-  bool torch = gd_torch_is_type(Py_TYPE(x));
+  const gd_plan *plan = gd_plan_of(Py_TYPE(x)); /* jax's arrays come here in each call: they have one */
+  bool torch = plan != NULL ? plan->torch : gd_torch_is_type(Py_TYPE(x));
   record *r = torch || gd_numpy_is_array(x) ? gd_reserve(c, sizeof *r) : NULL;
   if (r == NULL) return PyErr_Occurred() == NULL;
   r->object = x;
