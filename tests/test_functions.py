@@ -19,6 +19,7 @@ from pathlib import Path
 
 import forge
 import pytest
+from ctrl_c import PRESSED
 from together import together
 
 import godlpack as gd
@@ -1246,25 +1247,14 @@ def test_framework_that_does_not_take_its_own(f, np, to_py):
 
 # ---- calls that are left: of libraries without Go ----
 
-LEFT = """
-import os, signal, sys, threading, time
+LEFT = (
+    PRESSED
+    + """
 import numpy as np, godlpack as gd
-signal.signal(signal.SIGINT, signal.default_int_handler)
 f = gd.load_module({library!r})
 f.nop0()
-
-def interrupted(call, *arguments, **keywords):
-    def press():
-        for _ in range(2):
-            time.sleep(0.5)
-            os.kill(os.getpid(), signal.SIGINT)
-    threading.Thread(target=press, daemon=True).start()
-    try:
-        call(*arguments, **keywords)
-    except KeyboardInterrupt as error:
-        return str(error)
-    return "returned"
 """
+)
 
 
 @pytest.mark.parametrize("option", [(), ("-DOLD_TABLE",)], ids=["table", "old table"])
@@ -1274,7 +1264,7 @@ def test_call_is_left(python, tmp_path, option):
     script = """
 x, out = np.zeros(3), np.zeros(3)
 for call, keywords in ((f.spin, {"out": out}), (f.doze, {}), (f.spin, {})):
-    assert "was left" in interrupted(call, x, **keywords)
+    assert "was left" in interrupted(lambda: call(x, **keywords), 0.5, 0.5)
     assert f.tell(x)
 print("left")
 """
@@ -1289,7 +1279,7 @@ def wait(x):
     leave.wait()
 threading.Thread(target=f.insist, args=(wait, np.zeros(3)), daemon=True).start()
 inside.wait()
-assert "was left" in interrupted(f.spin, np.zeros(3))
+assert "was left" in interrupted(lambda: f.spin(np.zeros(3)), 0.5, 0.5)
 print("left", flush=True)
 os._exit(0)
 """

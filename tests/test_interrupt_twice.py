@@ -3,6 +3,7 @@
 import signal
 
 import pytest
+from ctrl_c import PRESSED
 
 import godlpack as gd
 from godlpack import _tool
@@ -106,28 +107,15 @@ func Count() int {
 }
 """
 
-START = """
-import os, signal, sys, threading, time
+START = (
+    PRESSED
+    + """
+import sys
 import numpy as np, godlpack as gd
-signal.signal(signal.SIGINT, signal.default_int_handler)
 endless = gd.load_module({path!r})
 assert [endless.count(), endless.count()] == [1, 2]
-
-def press(*pauses):
-    def send():
-        for pause in pauses:
-            time.sleep(pause)
-            os.kill(os.getpid(), signal.SIGINT)
-    threading.Thread(target=send, daemon=True).start()
-
-def interrupted(call, *pauses):
-    press(*pauses)
-    try:
-        call()
-    except KeyboardInterrupt as error:
-        return str(error)
-    return "returned"
 """
+)
 
 
 @pytest.fixture(scope="module")

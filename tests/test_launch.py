@@ -4,6 +4,7 @@ memory of their results comes from."""
 from pathlib import Path
 
 import pytest
+from ctrl_c import PRESSED
 from test_cuda import cuda, driver  # noqa: F401
 from test_functions import CC, HEADERS, compile_library
 
@@ -220,27 +221,18 @@ del t, out
 
 def test_stream_of_a_call_that_is_left(run):
     """What follows the framework's stream is our own again."""
-    run("""
-import signal, threading, time
-signal.signal(signal.SIGINT, signal.default_int_handler)
+    run(
+        PRESSED
+        + """
 x = Array(gd.zeros(3, device="cuda"))
 gd.from_dlpack(x)
 current[0] = 7
 assert f.stream(x, x) == 7
-def press():
-    for _ in range(2):
-        time.sleep(0.5)
-        os.kill(os.getpid(), signal.SIGINT)
-threading.Thread(target=press, daemon=True).start()
-try:
-    f.spin(x)
-except KeyboardInterrupt as error:
-    assert "was left" in str(error)
-else:
-    raise AssertionError("no error")
+assert "was left" in interrupted(lambda: f.spin(x), 0.5, 0.5)
 assert gd._core._current_stream("cuda") == 0
 os._exit(0)  # the call keeps its memory
-""")
+"""
+    )
 
 
 def test_numpy_has_no_arrays_on_a_device(run, np):
