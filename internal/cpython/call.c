@@ -466,7 +466,7 @@ static int go_back(call *c, int rc) {
 
 /* Takes the GIL for the calling thread, and gives it up again. A callback waits: another greenlet of its thread may call. */
 static void take_gil(call *c) {
-  gd_watch_call(NULL);
+  gd_unwatch_call(c);
   if (c->thread != NULL) PyEval_RestoreThread(c->thread);
   c->thread = NULL;
   gd_begin_wait(c);
@@ -711,7 +711,7 @@ static int cross(call *c, const GDList *args) {
   if (left != 0) return c->code = GD_NULL, left;
   gd_watch_call(c);
   int rc = c->library->call(args->values, args->codes, (int)args->n, &c->result, &c->code, &c->host);
-  gd_watch_call(NULL);
+  gd_unwatch_call(c);
   return rc == 0 ? 0 : -1;
 }
 

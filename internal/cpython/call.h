@@ -114,6 +114,10 @@ static inline void gd_watch_call(call *c) {
   atomic_store_explicit(&gd_watched.call, c, memory_order_release);
 }
 
+static inline void gd_unwatch_call(const call *c) {
+  if (atomic_load_explicit(&gd_watched.call, memory_order_relaxed) == c) atomic_store_explicit(&gd_watched.call, NULL, memory_order_release);
+}
+
 /* ---- greenlet.c ---- */
 
 extern int gd_waiting; /* calls, of all threads, that wait for a callback */
