@@ -261,6 +261,12 @@ def test_keywords(f):
             call()
 
 
+def test_keywords_of_outputs_where_there_are_none(f, np):
+    for name in ("like", "out"):
+        with pytest.raises(TypeError, match=f"unexpected keyword argument '{name}'"):
+            f.nop0(**{name: np.ones(1)})
+
+
 class Strange:
     def __dlpack__(self, **_ignored):
         raise LookupError("my own")
@@ -1287,12 +1293,6 @@ os._exit(0)
 
 
 # ---- files that are gone ----
-
-
-def test_keywords_of_outputs_where_there_are_none(f, np):
-    for name in ("like", "out"):
-        with pytest.raises(TypeError, match=f"unexpected keyword argument '{name}'"):
-            f.nop0(**{name: np.ones(1)})
 
 
 def test_library_that_is_gone(python, described):
