@@ -1,89 +1,199 @@
-"""What help() says: every public thing has text, and examples run."""
+"""Docstrings: numpydoc's format, parameters as in the signature, examples that run, the same text in the stubs."""
 
+import ast
+import builtins
+import difflib
 import doctest
+import enum
 import inspect
-import types
+import re
+import textwrap
+from pathlib import Path
 
 import pytest
 
 import godlpack as gd
+import godlpack.cuda
+import godlpack.testing
+import godlpack.typing
+from godlpack import _tool
 
-FUNCTIONS = [getattr(gd, name) for name in gd.__all__ if isinstance(getattr(gd, name), types.BuiltinFunctionType)]
-TYPES = [gd.Tensor, gd.DType, gd.Device, gd.DeviceType]
+SECTIONS = ["Parameters", "Attributes", "Returns", "Raises", "Warns", "See Also", "Notes", "Examples"]
+WIDEST = 80
+SLOTS = (type(object.__hash__), type(object.__eq__))  # Python itself writes their docstrings
+MODULES = [gd, gd.cuda, gd.testing, gd.typing]
 
 
 def members(cls):
-    """A type's own public members, and its special methods that are no slots."""
+    """A type's own public members, and the special ones that the extension documents."""
+    in_extension = cls.__module__ == "godlpack"
     for name, member in vars(cls).items():
-        if not name.startswith("_") or (name.startswith("__dlpack") and callable(member)):
+        special = in_extension and member.__doc__ and name != "__new__" and not isinstance(member, SLOTS)
+        if (inspect.isroutine(member) or inspect.isdatadescriptor(member)) and (special or not name.startswith("_")):
             yield name, member
 
 
-METHODS = [
-    (f"{cls.__name__}.{name}", member)
-    for cls in (gd.Tensor, gd.DType, gd.Device)
-    for name, member in members(cls)
-    if callable(member)
-]
-ATTRIBUTES = [
-    (f"{cls.__name__}.{name}", member)
-    for cls in (gd.Tensor, gd.DType, gd.Device)
-    for name, member in members(cls)
-    if not callable(member)
-]
+def documented():
+    """Each public thing with its name, as a user finds it by help()."""
+    for module in MODULES:
+        yield module.__name__, module
+        for name in getattr(module, "__all__", ()):
+            thing = getattr(module, name)
+            if inspect.isclass(thing) or inspect.isroutine(thing):
+                yield f"{module.__name__}.{name}", thing
+            if inspect.isclass(thing) and thing.__module__.startswith("godlpack"):
+                yield from ((f"{module.__name__}.{name}.{member}", x) for member, x in members(thing))
 
 
-def test_examples():
-    assert doctest.testmod(gd).attempted > 0
-    assert doctest.testmod(gd).failed == 0
+THINGS = dict(documented())
+CALLABLES = {name: x for name, x in THINGS.items() if inspect.isroutine(x) or isinstance(x, type)}
+EXAMPLES = {name: x for name, x in THINGS.items() if ">>>" in (x.__doc__ or "")}
+
+
+def each(things):
+    return pytest.mark.parametrize(("name", "thing"), things.items(), ids=list(things))
+
+
+def text_of(thing):
+    return inspect.cleandoc(thing.__doc__ or "")
+
+
+def sections(text):
+    """The lines of each section, by its heading; those before the first by ""."""
+    found, heading = {"": []}, ""
+    lines = text.splitlines()
+    for line, below in zip(lines, [*lines[1:], ""], strict=True):
+        if re.fullmatch(r"-{3,}", below):
+            assert len(line) == len(below), f"{line}: underlined by {len(below)} characters"
+            heading = line
+            found[heading] = []
+        elif not re.fullmatch(r"-{3,}", line):
+            found[heading].append(line)
+    return found
+
+
+def entries(lines):
+    """The names that a section describes: "x, y : int" has two."""
+    heads = [line.partition(" : ")[0] for line in lines if line and not line.startswith(" ")]
+    return [name.lstrip("*") for head in heads for name in head.split(", ")]
 
 
 def test_everything_public_is_there():
-    assert len(FUNCTIONS) >= 6
-    assert {name for name, _ in ATTRIBUTES} >= {"Tensor.shape", "DType.lanes", "Device.type"}
-    assert {name for name, _ in METHODS} >= {"Tensor.to", "Tensor.__dlpack__", "Tensor.__dlpack_device__"}
     assert all(hasattr(gd, name) for name in gd.__all__)
+    assert set(THINGS) >= {
+        "godlpack.from_dlpack",
+        "godlpack.load_inline",
+        "godlpack.Tensor.to",
+        "godlpack.Tensor.shape",
+        "godlpack.Tensor.__dlpack__",
+        "godlpack.Tensor.__dlpack_device__",
+        "godlpack.DType.lanes",
+        "godlpack.Device.type",
+        "godlpack.Function.__signature__",
+        "godlpack.cuda.stream",
+        "godlpack.testing.check_producer",
+        "godlpack.testing.Report.raise_if_failed",
+    }
 
 
-@pytest.mark.parametrize("function", FUNCTIONS, ids=lambda f: f.__name__)
-def test_functions(function):
-    assert function.__module__.startswith("godlpack")
-    check_text(function.__name__, function.__doc__)
-    signature = inspect.signature(function)
-    assert all(p.kind is not p.VAR_KEYWORD for p in signature.parameters.values())
+@each(THINGS)
+def test_format(name, thing):
+    text = text_of(thing)
+    assert text, "no docstring"
+    summary, *rest = text.splitlines()
+    assert summary.endswith("."), summary
+    assert not rest or rest[0] == "", "want a blank line after the summary"
+    wide = [line for line in text.splitlines() if len(line) > WIDEST]
+    assert not wide, f"more than {WIDEST} columns: {wide}"
+    headings = list(sections(text))[1:]
+    assert headings == [heading for heading in SECTIONS if heading in headings], headings
 
 
-@pytest.mark.parametrize(("name", "method"), METHODS, ids=[name for name, _ in METHODS])
-def test_methods(name, method):
-    check_text(name, method.__doc__)
-    assert next(iter(inspect.signature(method).parameters)) == "self"
+NOT_CALLED = (Exception, enum.Enum, gd.Tensor, gd.Function)  # by users, whatever their signatures say
 
 
-@pytest.mark.parametrize(("name", "attribute"), ATTRIBUTES, ids=[name for name, _ in ATTRIBUTES])
-def test_attributes(name, attribute):
-    check_text(name, attribute.__doc__)
+@each(CALLABLES)
+def test_parameters(name, thing):
+    """The section names the parameters of the signature, in its order; special methods of one line have none."""
+    found = sections(text_of(thing))
+    described = entries(found.get("Parameters", found.get("Attributes", [])))
+    if isinstance(thing, type) and issubclass(thing, NOT_CALLED):
+        assert not described
+    elif described or not name.rpartition(".")[2].startswith("__"):
+        assert described == [parameter for parameter in inspect.signature(thing).parameters if parameter != "self"]
 
 
-@pytest.mark.parametrize("cls", TYPES)
-def test_types(cls):
-    check_text(cls.__name__, cls.__doc__)
-    assert cls.__module__.startswith("godlpack")
+@each(CALLABLES)
+def test_exceptions(name, thing):
+    for error in entries(sections(text_of(thing)).get("Raises", [])):
+        kind = getattr(builtins, error, None) or getattr(gd, error, None) or getattr(gd.testing, error)
+        assert issubclass(kind, Exception)
 
 
-@pytest.mark.parametrize("cls", [gd.DType, gd.Device])
-def test_constructors(cls):
-    assert "x" in inspect.signature(cls).parameters
+@each(EXAMPLES)
+def test_examples(name, thing, tmp_path, monkeypatch):
+    text = text_of(thing)
+    for module in ("numpy", "torch"):
+        if f"import {module}" in text:
+            pytest.importorskip(module)
+    if "load_inline(" in text:
+        if not _tool.find_go():
+            pytest.skip("needs Go")
+        monkeypatch.setenv("GODLPACK_CACHE", str(tmp_path / "cache"))
+    test = doctest.DocTestParser().get_doctest(text, {}, name, None, 0)
+    said = []
+    doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(test, out=said.append)
+    assert not said, "".join(said)
 
 
-def test_module():
-    check_text("godlpack", gd.__doc__)
-    assert gd._core.__doc__
-    assert gd.__version__.count(".") == 2
+def test_what_has_examples():
+    main = [
+        "",
+        ".from_dlpack",
+        ".asarray",
+        ".empty",
+        ".full",
+        ".Tensor",
+        ".Tensor.to",
+        ".DType",
+        ".Device",
+        ".load_inline",
+    ]
+    assert {f"godlpack{name}" for name in main} <= set(EXAMPLES)
 
 
-def check_text(name, text):
-    assert text and text.strip(), f"{name} has no docstring"
-    assert text.strip().endswith("."), f"{name}: {text}"
+STUB = Path(gd.__file__).with_name("_core.pyi")
+
+
+def stub_docstrings():
+    """Each class and function of the stub, with its docstring: that of the first overload."""
+    found = {}
+    tree = ast.parse(STUB.read_text(encoding="utf-8"))
+    for node in tree.body:
+        kinds = (ast.ClassDef, ast.FunctionDef)
+        if not isinstance(node, kinds):
+            continue
+        found[node.name] = ast.get_docstring(node)
+        for member in node.body:
+            if isinstance(member, ast.FunctionDef) and isinstance(node, ast.ClassDef) and member.name != "__new__":
+                found.setdefault(f"{node.name}.{member.name}", ast.get_docstring(member))
+    return {name: text for name, text in found.items() if hasattr(gd._core, name.partition(".")[0])}
+
+
+@pytest.mark.parametrize(("name", "text"), stub_docstrings().items(), ids=list(stub_docstrings()))
+def test_stub_has_the_same_text(name, text):
+    """internal/cpython/docstrings.h and _core.pyi; of slots, whose docstring is Python's, the stub has one alone."""
+    owner, _, member = name.rpartition(".")
+    at_run_time = vars(getattr(gd._core, owner)).get(member) if owner else getattr(gd._core, name)
+    if owner and (at_run_time is None or isinstance(at_run_time, SLOTS)):
+        assert text
+        return
+    wanted = inspect.cleandoc(at_run_time.__doc__ or "")
+    if (text or "") != wanted:
+        difference = difflib.unified_diff((text or "").splitlines(), wanted.splitlines(), "_core.pyi", "help()", "", "")
+        pytest.fail(
+            f"{name}:\n" + "\n".join(difference) + "\n\nto paste:\n" + textwrap.indent(f'"""{wanted}\n"""', "    ")
+        )
 
 
 def test_dlpack_signature():

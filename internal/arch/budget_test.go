@@ -20,9 +20,9 @@ const (
 var mayHoldC = []string{"internal/cpython", "library", "tvmffi"}
 
 // declares are the headers that say what others have laid down, Python and DLPack, or what others rely on: an ABI has as
-// many lines as it has, and none of them does anything.
+// many lines as it has, and none of them does anything. Neither do docstrings.
 var declares = []string{
-	"internal/cpython/pyabi.h", "internal/cpython/records.h", "internal/cpython/packed.h", "internal/cpython/arrow.h",
+	"internal/cpython/docstrings.h", "internal/cpython/pyabi.h", "internal/cpython/records.h", "internal/cpython/packed.h", "internal/cpython/arrow.h",
 	"library/godlpack.h",
 }
 

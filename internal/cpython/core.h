@@ -302,7 +302,7 @@ PyObject *gd_enter(int op, PyObject *self, PyObject *const *args, Py_ssize_t nar
     return gd_enter(GD_OP_##owner##_##name, self, args, n, kw); \
   }
 #define GD_KEYWORDS METH_FASTCALL | METH_KEYWORDS
-#define GD_METHOD(owner, name, python, doc) {python, (PyCFunction)(void *)owner##_##name, GD_KEYWORDS, doc},
+#define GD_METHOD(owner, name, python) {python, (PyCFunction)(void *)owner##_##name, GD_KEYWORDS, doc_##owner##_##name},
 
 /* Methods of the hot path, in C; each falls through to gd_enter for anything out of the ordinary. */
 PyObject *gd_lane_from_dlpack(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames);

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "core.h"
+#include "docstrings.h"
 
 static GD_KEPT PyTypeObject *function_type;
 static GD_KEPT PyObject *str_module, *str_doc;
@@ -100,30 +101,30 @@ static PyObject *function_copy(PyObject *self, PyObject *ignored) {
   return retained(self);
 }
 
-#define FIELD(name, kind, field) {name, kind, offsetof(gd_function, field), GD_READONLY, NULL}
+#define FIELD(name, kind, field, doc) {name, kind, offsetof(gd_function, field), GD_READONLY, doc}
 static PyMemberDef function_members[] = {
-    FIELD("__name__", GD_T_OBJECT_EX, name),
-    FIELD("__qualname__", GD_T_OBJECT_EX, qualname),
-    FIELD("__text_signature__", GD_T_OBJECT_EX, text),
-    FIELD("__vectorcalloffset__", GD_T_PYSSIZET, vectorcall),
-    FIELD("__weaklistoffset__", GD_T_PYSSIZET, weakrefs),
+    FIELD("__name__", GD_T_OBJECT_EX, name, doc_function_name),
+    FIELD("__qualname__", GD_T_OBJECT_EX, qualname, doc_function_qualname),
+    FIELD("__text_signature__", GD_T_OBJECT_EX, text, doc_function_text_signature),
+    FIELD("__vectorcalloffset__", GD_T_PYSSIZET, vectorcall, NULL),
+    FIELD("__weaklistoffset__", GD_T_PYSSIZET, weakrefs, NULL),
     {0},
 };
 static PyGetSetDef function_getset[] = {
-    {"__signature__", function_signature, NULL, "The parameters, as inspect.signature() shows them.", NULL},
+    {"__signature__", function_signature, NULL, doc_function_signature, NULL},
     {0},
 };
 static PyMethodDef function_methods[] = {
-    {"__reduce__", function_reduce, METH_NOARGS, NULL},
-    {"__copy__", function_copy, METH_NOARGS, NULL},
-    {"__deepcopy__", function_copy, METH_O, NULL},
+    {"__reduce__", function_reduce, METH_NOARGS, doc_function_reduce},
+    {"__copy__", function_copy, METH_NOARGS, doc_function_copy},
+    {"__deepcopy__", function_copy, METH_O, doc_function_deepcopy},
     {0},
 };
 static PyType_Spec function_spec = {
     "godlpack.Function", sizeof(gd_function), 0,
     Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION | Py_TPFLAGS_IMMUTABLETYPE | GD_TPFLAGS_HAVE_VECTORCALL,
     (PyType_Slot[]){
-        {Py_tp_doc, GD_DOC_FUNCTION},
+        {Py_tp_doc, (void *)doc_function},
         {Py_tp_dealloc, function_dealloc},
         {Py_tp_getattro, function_getattr},
         {Py_tp_repr, function_repr},

@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 
 #include "core.h"
+#include "docstrings.h"
 
 /* gd_is_finalizing tells whether the interpreter is on its way out. Python 3.13 made the question public;
    before, it is answered under a private name.
@@ -27,7 +28,7 @@ GD_MODULE_METHODS(GD_TRAMPOLINE)
 
 static PyMethodDef module_methods[] = {
     GD_MODULE_METHODS(GD_METHOD)
-    {"from_dlpack", (PyCFunction)(void *)gd_lane_from_dlpack, GD_KEYWORDS, GD_DOC_FROM_DLPACK},
+    {"from_dlpack", (PyCFunction)(void *)gd_lane_from_dlpack, GD_KEYWORDS, doc_module_from_dlpack},
     {"_function", gd_function_make, METH_VARARGS, NULL},
     {"_declarations", gd_declarations, METH_VARARGS, NULL},
     {"_choose_threads", gd_choose_threads, METH_O, NULL},

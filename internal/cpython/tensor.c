@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core.h"
+#include "docstrings.h"
 
 GD_KEPT PyTypeObject *gd_tensor_type, *gd_dtype_type, *gd_device_type;
 
@@ -248,19 +249,19 @@ static PyObject *tensor_get(PyObject *self, void *what) {
 }
 
 static PyGetSetDef tensor_getset[] = {
-    {"shape", tensor_get, NULL, "The extents, one for each dimension.", (void *)SHAPE},
-    {"strides", tensor_get, NULL, "How many elements apart neighbours along each dimension are (elements, as DLPack counts).", (void *)STRIDES},
-    {"ndim", tensor_get, NULL, "The number of dimensions, 0 to 64.", (void *)NDIM},
-    {"size", tensor_get, NULL, "The number of elements.", (void *)SIZE},
-    {"itemsize", tensor_get, NULL, "Bytes of one element, rounded up for elements smaller than a byte.", (void *)ITEMSIZE},
-    {"nbytes", tensor_get, NULL, "Bytes that all elements take when they lie without gaps.", (void *)NBYTES},
-    {"dtype", tensor_get, NULL, "The elements' DType.", (void *)DTYPE},
-    {"device", tensor_get, NULL, "The Device the memory is on.", (void *)DEVICE},
-    {"data_ptr", tensor_get, NULL, "The address of the first element, as an int; 0 where there is none.", (void *)DATA_PTR},
-    {"readonly", tensor_get, NULL, "Whether the memory must not be written.", (void *)READONLY},
-    {"T", tensor_get, NULL, "A view with all axes in reverse order.", (void *)TRANSPOSED},
-    {"__array_interface__", tensor_get, NULL, "NumPy's array interface, version 3, as a dict.", (void *)INTERFACE},
-    {"__cuda_array_interface__", tensor_get, NULL, "The CUDA array interface, version 3, as a dict; of tensors on CUDA devices.", (void *)CUDA_INTERFACE},
+    {"shape", tensor_get, NULL, doc_tensor_shape, (void *)SHAPE},
+    {"strides", tensor_get, NULL, doc_tensor_strides, (void *)STRIDES},
+    {"ndim", tensor_get, NULL, doc_tensor_ndim, (void *)NDIM},
+    {"size", tensor_get, NULL, doc_tensor_size, (void *)SIZE},
+    {"itemsize", tensor_get, NULL, doc_tensor_itemsize, (void *)ITEMSIZE},
+    {"nbytes", tensor_get, NULL, doc_tensor_nbytes, (void *)NBYTES},
+    {"dtype", tensor_get, NULL, doc_tensor_dtype, (void *)DTYPE},
+    {"device", tensor_get, NULL, doc_tensor_device, (void *)DEVICE},
+    {"data_ptr", tensor_get, NULL, doc_tensor_data_ptr, (void *)DATA_PTR},
+    {"readonly", tensor_get, NULL, doc_tensor_readonly, (void *)READONLY},
+    {"T", tensor_get, NULL, doc_tensor_transposed, (void *)TRANSPOSED},
+    {"__array_interface__", tensor_get, NULL, doc_tensor_array_interface, (void *)INTERFACE},
+    {"__cuda_array_interface__", tensor_get, NULL, doc_tensor_cuda_array_interface, (void *)CUDA_INTERFACE},
     {0},
 };
 
@@ -297,9 +298,9 @@ GD_DEVICE_METHODS(GD_TRAMPOLINE)
 
 static PyMethodDef tensor_methods[] = {
     GD_TENSOR_METHODS(GD_METHOD)
-    {"to", (PyCFunction)(void *)gd_lane_to, GD_KEYWORDS, GD_DOC_TO},
-    {"__dlpack__", (PyCFunction)(void *)gd_lane_dlpack, GD_KEYWORDS, GD_DOC_DLPACK},
-    {"__dlpack_device__", tensor_dlpack_device, METH_NOARGS, GD_DOC_DLPACK_DEVICE},
+    {"to", (PyCFunction)(void *)gd_lane_to, GD_KEYWORDS, doc_tensor_to},
+    {"__dlpack__", (PyCFunction)(void *)gd_lane_dlpack, GD_KEYWORDS, doc_tensor_dlpack},
+    {"__dlpack_device__", tensor_dlpack_device, METH_NOARGS, doc_tensor_dlpack_device},
     {0},
 };
 static PyMethodDef dtype_methods[] = {GD_DTYPE_METHODS(GD_METHOD) {0}};
@@ -309,7 +310,7 @@ static PyMethodDef device_methods[] = {GD_DEVICE_METHODS(GD_METHOD) {0}};
 static PyType_Spec tensor_spec = {
     "godlpack.Tensor", sizeof(gd_tensor), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
     (PyType_Slot[]){
-        {Py_tp_doc, GD_DOC_TENSOR},
+        {Py_tp_doc, (void *)doc_tensor},
         {Py_tp_dealloc, tensor_dealloc},
         {Py_tp_getset, tensor_getset},
         {Py_tp_members, tensor_members},
@@ -386,21 +387,21 @@ static PyObject *device_new(PyTypeObject *type, PyObject *args, PyObject *kw) { 
 
 #define FIELD(name, kind, field, doc) {name, kind, offsetof(gd_label, field), GD_READONLY, doc}
 static PyMemberDef dtype_members[] = {
-    FIELD("name", GD_T_OBJECT_EX, name, "The name, such as 'float32' or 'float32x4'."),
-    FIELD("code", GD_T_UBYTE, value.dtype.code, "DLPack's type code (kDLInt = 0, kDLUInt = 1, kDLFloat = 2, ...)."),
-    FIELD("bits", GD_T_UBYTE, value.dtype.bits, "Bits of one lane."),
-    FIELD("lanes", GD_T_USHORT, value.dtype.lanes, "Lanes of one element; 1 unless it is a vector."),
-    FIELD("itemsize", GD_T_INT, itemsize, "Bytes of one element, rounded up."),
+    FIELD("name", GD_T_OBJECT_EX, name, doc_dtype_name),
+    FIELD("code", GD_T_UBYTE, value.dtype.code, doc_dtype_code),
+    FIELD("bits", GD_T_UBYTE, value.dtype.bits, doc_dtype_bits),
+    FIELD("lanes", GD_T_USHORT, value.dtype.lanes, doc_dtype_lanes),
+    FIELD("itemsize", GD_T_INT, itemsize, doc_dtype_itemsize),
     {0},
 };
 static PyObject *dtype_numpy(PyObject *self, void *ignored) { return (void)ignored, gd_enter(GD_OP_dtype_numpy, self, NULL, 0, NULL); }
 static PyGetSetDef dtype_getset[] = {
-    {"__numpy_dtype__", dtype_numpy, NULL, "The dtype of NumPy, or of ml_dtypes: what numpy.dtype() makes of this, since NumPy 2.4.", NULL},
+    {"__numpy_dtype__", dtype_numpy, NULL, doc_dtype_numpy_dtype, NULL},
     {0},
 };
 static PyMemberDef device_members[] = {
-    FIELD("type", GD_T_OBJECT_EX, kind, "The DeviceType."),
-    FIELD("id", GD_T_INT, value.device.device_id, "Which device of its type; 0 for host memory."),
+    FIELD("type", GD_T_OBJECT_EX, kind, doc_device_type),
+    FIELD("id", GD_T_INT, value.device.device_id, doc_device_id),
     {0},
 };
 
@@ -408,14 +409,14 @@ static PyGetSetDef device_getset[] = {{0}};
 
 #define LABEL_SLOTS(doc, members, methods, getset, new) \
   (PyType_Slot[]) { \
-    {Py_tp_doc, doc}, {Py_tp_new, new}, {Py_tp_dealloc, label_dealloc}, {Py_tp_members, members}, {Py_tp_methods, methods}, {Py_tp_getset, getset}, \
+    {Py_tp_doc, (void *)doc}, {Py_tp_new, new}, {Py_tp_dealloc, label_dealloc}, {Py_tp_members, members}, {Py_tp_methods, methods}, {Py_tp_getset, getset}, \
         {Py_tp_repr, label_repr}, {Py_tp_str, label_str}, {Py_tp_hash, label_hash}, {Py_tp_richcompare, label_compare}, {0}, \
   }
 #define LABEL_FLAGS Py_TPFLAGS_DEFAULT | Py_TPFLAGS_IMMUTABLETYPE
 static PyType_Spec dtype_spec = {"godlpack.DType", sizeof(gd_label), 0, LABEL_FLAGS,
-                                 LABEL_SLOTS(GD_DOC_DTYPE, dtype_members, dtype_methods, dtype_getset, dtype_new)};
+                                 LABEL_SLOTS(doc_dtype, dtype_members, dtype_methods, dtype_getset, dtype_new)};
 static PyType_Spec device_spec = {"godlpack.Device", sizeof(gd_label), 0, LABEL_FLAGS,
-                                  LABEL_SLOTS(GD_DOC_DEVICE, device_members, device_methods, device_getset, device_new)};
+                                  LABEL_SLOTS(doc_device, device_members, device_methods, device_getset, device_new)};
 
 /* gd_label_cached finds an object by its key, and asks Go to make it the first time: dtypes and devices are read often
    and are few.

@@ -1,13 +1,17 @@
-"""Tensors between Go and Python: zero-copy exchange with NumPy, PyTorch, JAX, CuPy and whatever speaks DLPack.
+"""Tensors between Go and Python, without copies, by DLPack.
 
-    >>> import godlpack as gd
-    >>> t = gd.full((2, 3), 1.5)
-    >>> t.shape, t.dtype, t.device
-    ((2, 3), DType('float32'), Device('cpu'))
-    >>> memoryview(t)[1, 2]
-    1.5
+godlpack exchanges memory with NumPy, PyTorch, JAX, CuPy and every other
+library that has DLPack, and runs Go functions over their tensors. Its
+import does not import a framework.
 
-Importing godlpack imports no framework.
+Examples
+--------
+>>> import godlpack as gd
+>>> t = gd.full((2, 3), 1.5)
+>>> t.shape, t.dtype, t.device
+((2, 3), DType('float32'), Device('cpu'))
+>>> memoryview(t)[1, 2]
+1.5
 """
 
 import sys as _sys

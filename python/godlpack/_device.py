@@ -4,7 +4,16 @@ from enum import IntEnum
 
 
 class DeviceType(IntEnum):
-    """What kind of device memory is on; DLPack's DLDeviceType."""
+    """Kind of device that memory is on: DLPack's DLDeviceType.
+
+    The values are DLPack's numbers, of version 1.3 and later.
+
+    Examples
+    --------
+    >>> import godlpack as gd
+    >>> gd.DeviceType(13), gd.DeviceType.CUDA == 2
+    (<DeviceType.CUDA_MANAGED: 13>, True)
+    """
 
     CPU = 1
     CUDA = 2

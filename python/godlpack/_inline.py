@@ -30,35 +30,75 @@ MOST_READ = 1 << 20  # bytes of a file that are compared; of a larger one, its s
 
 
 def load_inline(go_source: str, *, name: str | None = None, verbose: bool = False) -> ModuleType:
-    """Builds a Go file and returns its functions as a module.
+    """Build a Go file and return its functions as a module.
 
-        ops = godlpack.load_inline('''
-        package ops
+    Parameters
+    ----------
+    go_source : str
+        Text of one Go file. The package clause may be left out. Messages
+        count the lines of this text, from 1.
+    name : str, optional
+        Name of the module, an identifier. Default: a name made from the
+        text.
+    verbose : bool, default False
+        Print to stderr that the library was built, and how long that took.
+        On a terminal a line counts the seconds meanwhile, in any case.
 
-        import "godlpack/tensor"
+    Returns
+    -------
+    module
+        A module whose attributes are the exported functions, each a
+        `Function`.
 
-        //godlpack:export
-        func Add(x tensor.Mut[float64], a float64) {
-            for p := range x.Pointers() {
-                *p += a
-            }
-        }
-        ''')
-        ops.add(numpy.zeros(3), 1.0)
+    Raises
+    ------
+    BuildError
+        There is no Go command, or the source has an error.
+    ValueError
+        `name` is not an identifier.
+    PermissionError
+        Another user could have changed what the cache holds.
 
-    go_source: the text of one file; its package clause may be left out. Its own lines are counted in messages, from 1.
-    name: the module's, by default made from the text. verbose: say on stderr that it was built; on a
-    terminal a line says so meanwhile.
+    Warns
+    -----
+    RuntimeWarning
+        The cache cannot be written to. A folder for temporary files
+        replaces it.
 
-    Libraries are kept in a cache and used again, without a build, while the source, godlpack and Go are the same:
-    $GODLPACK_CACHE, else $XDG_CACHE_HOME/godlpack, else ~/.cache/godlpack. It may be deleted at any time. Only its owner
-    can use it; where it cannot be written to, a folder for temporary files is used in its place, with a RuntimeWarning.
+    See Also
+    --------
+    load : Build the Go package in a folder.
+    load_module : Load a library that is built.
 
-    The functions can be pickled. A pickle holds the source, and is loaded without a build where the same cache is; else
-    the process that loads it builds it.
+    Notes
+    -----
+    A cache keeps the libraries: $GODLPACK_CACHE, else
+    $XDG_CACHE_HOME/godlpack, else ~/.cache/godlpack. A call builds nothing
+    if the cache has a library of the same source, godlpack and Go. The
+    cache is for its owner alone and may be deleted at any time.
 
-    Raises BuildError if there is no Go, and for whatever is wrong with the source; PermissionError if others than you
-    could have changed what the cache holds.
+    The functions can be pickled. A pickle holds the source. The process
+    that loads it builds the library if its cache does not have it.
+
+    Examples
+    --------
+    >>> import godlpack as gd
+    >>> ops = gd.load_inline('''
+    ... import "godlpack/tensor"
+    ...
+    ... // Add adds a to each element of x, in place.
+    ... //
+    ... //godlpack:export
+    ... func Add(x tensor.Mut[float64], a float64) {
+    ...     for p := range x.Pointers() {
+    ...         *p += a
+    ...     }
+    ... }
+    ... ''')
+    >>> x = gd.zeros((2, 3), "float64")
+    >>> ops.add(x[:, ::-2], 1.5)
+    >>> x.tolist()
+    [[1.5, 0.0, 1.5], [1.5, 0.0, 1.5]]
     """
     key = hashlib.sha256(go_source.encode())
     name = name or f"inline_{key.hexdigest()[:8]}"
@@ -74,15 +114,51 @@ def load_inline(go_source: str, *, name: str | None = None, verbose: bool = Fals
 
 
 def load(path: str | os.PathLike[str], *, name: str | None = None, verbose: bool = False) -> ModuleType:
-    """Builds the Go package in a folder and returns its functions as a module.
+    """Build the Go package in a folder and return its functions as a module.
 
-    path: the folder; it lies in a Go module, of which nothing is changed. name: the module's, by default the folder's.
-    verbose and the cache are those of load_inline; the package is built again when a file of its Go module has changed.
+    Parameters
+    ----------
+    path : str or path-like
+        The folder. It lies in a Go module, which the call does not change.
+    name : str, optional
+        Name of the module. Default: the name of the folder.
+    verbose : bool, default False
+        Print to stderr that the library was built, and how long that took.
+        On a terminal a line counts the seconds meanwhile, in any case.
 
-    The functions can be pickled, by the folder: a process that has not the same cache builds what is in it then.
+    Returns
+    -------
+    module
+        A module whose attributes are the exported functions, each a
+        `Function`.
 
-    Raises BuildError if there is no Go, and for whatever is wrong with the sources; NotADirectoryError if path is no
-    folder; PermissionError as load_inline.
+    Raises
+    ------
+    BuildError
+        There is no Go command, or the sources have an error.
+    NotADirectoryError
+        `path` is not a folder.
+    PermissionError
+        Another user could have changed what the cache holds.
+
+    Warns
+    -----
+    RuntimeWarning
+        The cache cannot be written to. A folder for temporary files
+        replaces it.
+
+    See Also
+    --------
+    load_inline : Build one Go file; also describes the cache.
+    load_module : Load a library that is built.
+
+    Notes
+    -----
+    The call builds the package again after a change of a file of its Go
+    module that may take part in the build.
+
+    The functions can be pickled. A pickle names the folder. A process with
+    another cache builds what the folder holds at that time.
     """
     folder = Path(path).resolve()
     if not folder.is_dir():

@@ -62,18 +62,52 @@ os.register_at_fork(after_in_child=unlock)
 
 
 def load_module(path: str | os.PathLike[str], *, package: str | None = None) -> ModuleType:
-    """The functions of a library that was built of Go code, as a module.
+    """Load a library of Go functions as a module.
 
-    path: the library, a shared object that exports godlpack_library(). Where a sidecar of the same name that ends in
-    .json lies beside it, the library itself is opened at the first call only; until then no Go runs for it. package: the
-    name of the module that the functions say they are from, and by which they are pickled; the library's own if None.
-    Statements of that module can then import from the library: `from ._fastops import *` for _fastops.so.
+    Parameters
+    ----------
+    path : str or path-like
+        The library, a shared object that exports ``godlpack_library``.
+    package : str, optional
+        Name of the module that the functions belong to, and by which they
+        are pickled. Statements of that module can then import from the
+        library: ``from ._fastops import *`` for _fastops.so. Default: the
+        library's own name.
 
-    Raises OSError if there is no such file, ImportError if it is no library of godlpack or of another version,
-    ValueError for a sidecar that is none. A call raises RuntimeError if the library is not the one that its sidecar
-    describes. A library that was opened stays open for the life of the process: of one that is built again in place
-    another call gives the new functions, and the old ones go on as they were. The functions can be pickled, by the path
-    or, with package, by reference.
+    Returns
+    -------
+    module
+        A module whose attributes are the exported functions, each a
+        `Function`.
+
+    Raises
+    ------
+    OSError
+        There is no such file.
+    ImportError
+        The file is not a library of godlpack, or is one of another version.
+    ValueError
+        The sidecar does not describe a library.
+
+    See Also
+    --------
+    load : Build the Go package in a folder.
+    load_inline : Build one Go file.
+
+    Notes
+    -----
+    A sidecar is a file beside the library, with the same name and the
+    ending .json, that describes the functions. With a sidecar, the first
+    call of a function opens the library, and its Go does not run before. If
+    the library is not the one that the sidecar describes, that call raises
+    RuntimeError.
+
+    A library stays open until the process ends. After a build in place, the
+    next `load_module` returns the new functions; the old ones keep the old
+    code.
+
+    The functions can be pickled, by the path or, with `package`, by
+    reference.
     """
     library = Path(os.path.abspath(os.fspath(path)))  # noqa: PTH100  # resolve() would follow links away from the sidecar
     name = package or library.name.partition(".")[0].removeprefix("_")

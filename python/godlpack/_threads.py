@@ -16,23 +16,72 @@ registered: list[Any] = []  # threadpoolctl's modules that know of godlpack: one
 
 
 def set_num_threads(n: SupportsIndex | None) -> None:
-    """Lets Go compute in n threads at a time, in all libraries and in godlpack itself, from now on.
+    """Set the number of threads that Go computes in.
 
-    n: 1 to 4096; None for what the environment says, as at the beginning: GODLPACK_NUM_THREADS, else GOMAXPROCS, else
-    OMP_NUM_THREADS, else as many as the processors that the process may use (its affinity, the limit of its container).
-    It is one number for all Python threads together, not for each that calls. Forked children have it, too; in those that are
-    started in other ways the environment counts.
+    Parameters
+    ----------
+    n : int or None
+        A number from 1 to 4096. None: the number from the environment, as
+        at the start of the process.
 
-    Whenever a Go runtime starts, which each library has of its own, the environment is read again, and what it says holds
-    for all of them, until this function was called. What is no such number there is ignored with a RuntimeWarning.
-    Raises TypeError if n is no int, ValueError if there are no such threads.
+    Raises
+    ------
+    TypeError
+        `n` is neither an int nor None.
+    ValueError
+        `n` is less than 1 or more than 4096.
+
+    Warns
+    -----
+    RuntimeWarning
+        A variable of the environment is not such a number. It is ignored.
+
+    See Also
+    --------
+    get_num_threads : Return the number.
+
+    Notes
+    -----
+    The number holds from now on, for godlpack and all libraries of Go
+    functions. All Python threads together have this number, not each one.
+    Forked children inherit it. A child that is started in another way reads
+    its environment.
+
+    The environment gives the first of these: GODLPACK_NUM_THREADS,
+    GOMAXPROCS, OMP_NUM_THREADS, the number of processors that the process
+    may use (its affinity and the limit of its container). Each library has
+    a Go runtime of its own. Until the first call of this function, the
+    start of a runtime reads the environment again, and the number holds for
+    all runtimes.
+
+    Examples
+    --------
+    >>> import godlpack as gd
+    >>> gd.set_num_threads(3)
+    >>> gd.get_num_threads()
+    3
+    >>> gd.set_num_threads(None)
     """
     register_threadpool()
     _choose_threads(0 if n is None else positive(n))
 
 
 def get_num_threads() -> int:
-    """How many threads Go computes in at a time. Starts Go."""
+    """Return the number of threads that Go computes in.
+
+    Returns
+    -------
+    int
+        The number of threads at a time.
+
+    See Also
+    --------
+    set_num_threads : Set the number.
+
+    Notes
+    -----
+    The call starts Go's runtime if it does not run yet.
+    """
     register_threadpool()
     return _threads(-1)
 

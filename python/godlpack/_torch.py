@@ -27,31 +27,80 @@ SCHEMA_TYPES = {
 
 
 def torch_op(function: Function, *, name: str | None = None, fake: Callable[..., Any] | None = None) -> Any:
-    """Makes an operator of torch of a function: torch.compile keeps it in one graph with what is around it.
+    """Make an operator of torch, which torch.compile keeps in its graph.
 
-        softmax = godlpack.torch_op(fastops.softmax, fake=torch.empty_like)
+    Parameters
+    ----------
+    function : Function
+        The function. Its declaration tells what the operator takes, writes
+        and returns.
+    name : str, optional
+        Name of the operator, such as "fastops::softmax". Default: the
+        function's module and name.
+    fake : callable, optional
+        A function of the same arguments that returns an empty tensor like
+        each result. It is called with tensors that have no memory. Only
+        shape, dtype and device of what it returns count. Default: a fake
+        that follows from the declaration.
 
-        @torch.compile(fullgraph=True)
-        def attention(q, k, v):
-            return softmax(q @ k.T) @ v
+    Returns
+    -------
+    torch.library.CustomOpDef
+        The operator. It takes the function's arguments without `like` and
+        `out`. It returns tensors of torch, and copies of those results that
+        are arguments.
 
-    function: its declaration says what the operator takes, writes and returns. name: the operator's, as in
-    "fastops::softmax", which is also the default: the function's module and name. fake: what the results are like,
-    without their values. It is called as the function is, with tensors that have no memory; of the tensors that it
-    returns only shape, dtype and device count.
+    Raises
+    ------
+    TypeError
+        `function` is not a Function, takes bytes or callables, or returns
+        anything but tensors and lists of tensors.
+    ValueError
+        `name` does not have the form package::function, or a result needs
+        `fake`; the message names the result.
 
-    fake may be left out where the declaration tells: each result is a tensor, of a dtype that is fixed or is that of an
-    argument with the same type variable, each of its extents is a number or the name of an argument's, and it is on the
-    CPU, or declared to be where an argument is declared to be.
+    Notes
+    -----
+    A fake follows from the declaration if each result is a tensor, its
+    dtype is fixed or that of an argument with the same type variable, each
+    of its extents is a number or the name of an extent of an argument, and
+    it is on the CPU or on the declared device of an argument.
 
-    Returns a torch.library.CustomOpDef, which is called with the function's arguments, without like= and out=. It
-    returns tensors of torch, and copies of those results that are arguments. backward() through it is a RuntimeError
-    until a formula has been given to its register_autograd(). Of what it writes torch's gradients know nothing: where they
-    are recorded, a call with such a tensor that requires grad is a BufferError, as it is of function itself, but not one
-    of torch.ops.package.function, which nobody can tell whether they are.
+    ``backward()`` through the operator raises RuntimeError until its
+    ``register_autograd`` has a formula. Autograd does not record what the
+    operator writes. A call that writes to a tensor that requires grad
+    raises BufferError while gradients are recorded, as the function itself
+    does. ``torch.ops.package.function`` does not, since it does not know
+    whether its tensors require grad.
 
-    Raises TypeError if function is no Function, takes bytes or callables, or returns anything but tensors and lists of
-    them; ValueError if fake is needed, with the result that needs it, or if name is none.
+    Examples
+    --------
+    >>> import torch
+    >>> import godlpack as gd
+    >>> ops = gd.load_inline('''
+    ... import (
+    ...     "godlpack/kernel"
+    ...     "godlpack/tensor"
+    ... )
+    ...
+    ... // Twice returns 2*x.
+    ... //
+    ... //godlpack:export
+    ... //godlpack:arg x shape=[n]
+    ... //godlpack:result shape=[n]
+    ... func Twice(ctx *kernel.Ctx, x tensor.Of[float32]) tensor.Of[float32] {
+    ...     y := kernel.Empty[float32](ctx, x.Shape()...)
+    ...     for i, v := range x.All() {
+    ...         y.Set(2*v, i)
+    ...     }
+    ...     return y.Of
+    ... }
+    ... ''', name="docs_twice")
+    >>> twice = gd.torch_op(ops.twice)
+    >>> twice(torch.tensor([0.0, -1.5]))
+    tensor([ 0., -3.])
+
+    ``torch.compile(fullgraph=True)`` accepts a function that calls it.
     """
     if not isinstance(function, Function):
         raise TypeError(f"torch_op(): want a godlpack.Function, got {type(function).__name__}")

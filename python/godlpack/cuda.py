@@ -1,14 +1,19 @@
 """CUDA devices and their current streams.
 
-godlpack queues its own work on a CUDA device (copies, fills) on the calling thread's current stream there, which is also
-what it tells other libraries: those that import a tensor by `__dlpack__` wait for it, and those that use the exchange
-table work on it. At first it is the default stream, as in torch and cupy.
+Each thread has a current stream on each device; at first it is the
+default stream, as in torch and cupy. godlpack queues its own work on it
+(copies, fills) and names it to other libraries: a library that imports a
+tensor by ``__dlpack__`` waits for it, and one that uses the exchange
+table works on it.
 
-    >>> import godlpack.cuda
-    >>> godlpack.cuda.current_stream()
-    0
+The first use of a device looks for a driver; the import of this module
+does not.
 
-A driver is looked for at the first use of a device, never by importing this module.
+Examples
+--------
+>>> import godlpack.cuda
+>>> godlpack.cuda.current_stream()
+0
 """
 
 from types import TracebackType
@@ -20,12 +25,34 @@ __all__ = ["current_stream", "device_count", "stream", "synchronize"]
 
 
 class stream:  # noqa: N801, a context manager as torch.cuda.stream is
-    """Makes a stream the calling thread's current one on its device, until the end of the block.
+    """Context manager that sets the calling thread's current stream.
 
-    stream: a stream of torch or cupy, an object with `__cuda_stream__`, or a handle as an int (0 and 1 are the default
-    stream, 2 is the thread's own one). It must live that long. device: a Device, its name or its number; else what the
-    stream says, else the first device.
-    Raises TypeError for what is no stream, ValueError for a number that is no handle, or a device that is none of CUDA.
+    Parameters
+    ----------
+    stream : stream or int
+        A stream of torch or cupy, an object with ``__cuda_stream__``, or a
+        handle: 0 and 1 are the default stream, 2 is the thread's own one.
+        The stream must live until the end of the block.
+    device : Device, str or int, optional
+        The device of the stream: a CUDA device, its name or its number.
+        Default: what `stream` says, else the first device.
+
+    Raises
+    ------
+    TypeError
+        `stream` is not a stream, or `device` is not a device. The entry of
+        the block raises, not the constructor.
+    ValueError
+        A number is not a handle, or `device` is not a CUDA device.
+
+    Examples
+    --------
+    >>> import godlpack.cuda
+    >>> with godlpack.cuda.stream(2, "cuda:1"):
+    ...     godlpack.cuda.current_stream("cuda:1"), godlpack.cuda.current_stream()
+    (2, 0)
+    >>> godlpack.cuda.current_stream("cuda:1")
+    0
     """
 
     def __init__(self, stream: Any, device: Device | str | int | None = None) -> None:
@@ -44,15 +71,59 @@ class stream:  # noqa: N801, a context manager as torch.cuda.stream is
 
 
 def current_stream(device: Device | str | int | None = None) -> int:
-    """The handle of the calling thread's current stream on a device, 0 for the default stream."""
+    """Return the calling thread's current stream on a device.
+
+    Parameters
+    ----------
+    device : Device, str or int, optional
+        A CUDA device, its name or its number. Default: the first device.
+
+    Returns
+    -------
+    int
+        The handle of the stream, 0 for the default stream.
+
+    Raises
+    ------
+    TypeError
+        `device` is not a device.
+    ValueError
+        `device` is not a CUDA device.
+    """
     return _current_stream(device)
 
 
 def synchronize(device: Device | str | int | None = None) -> None:
-    """Waits for all work on the calling thread's current stream of a device. Raises BufferError without a driver."""
+    """Wait for all work on the calling thread's current stream of a device.
+
+    Parameters
+    ----------
+    device : Device, str or int, optional
+        A CUDA device, its name or its number. Default: the first device.
+
+    Raises
+    ------
+    TypeError
+        `device` is not a device.
+    ValueError
+        `device` is not a CUDA device, or there is no device of that number.
+    BufferError
+        There is no CUDA driver.
+    """
     _synchronize(device)
 
 
 def device_count() -> int:
-    """How many CUDA devices there are. Raises BufferError without a driver, or without a device."""
+    """Return the number of CUDA devices.
+
+    Returns
+    -------
+    int
+        The number of devices, 1 or more.
+
+    Raises
+    ------
+    BufferError
+        There is no CUDA driver, or no device.
+    """
     return _device_count()

@@ -1,4 +1,4 @@
-"""Types for annotations. The stubs of Go functions use them."""
+"""Types for annotations, which the stubs of Go functions use."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ if TYPE_CHECKING:
 
 
 class SupportsDLPack(Protocol):
-    """An array or a tensor of any framework that speaks DLPack. Each has parameters of its own."""
+    """An array or a tensor of any framework that has DLPack.
+
+    The parameters of the methods differ between frameworks.
+    """
 
     def __dlpack__(self, *args: Any, **kwargs: Any) -> Any: ...
     def __dlpack_device__(self, *args: Any, **kwargs: Any) -> Any: ...
@@ -23,4 +26,4 @@ class SupportsCudaArrayInterface(Protocol):
 
 
 TensorLike: TypeAlias = Union["SupportsDLPack", "SupportsCudaArrayInterface", "Buffer"]
-"""What a function takes as a tensor: bytes and other buffers too."""
+"""An argument that a Go function takes as a tensor, bytes and other buffers too."""

@@ -1,16 +1,25 @@
-"""Whether a library keeps the rules of DLPack: its producers, its from_dlpack, its exchange table.
+"""Checks whether a library keeps the rules of DLPack.
 
-    from godlpack.testing import check_consumer, check_producer, check_table
+`check_producer` checks objects with ``__dlpack__``, `check_consumer` a
+function such as ``from_dlpack``, `check_table` the exchange table of a
+type. Each returns a `Report` that has, for each check, its rule (see
+docs/conformance.md), what was wanted and what came.
 
-    print(check_producer(lambda: np.arange(6.0), lambda: np.zeros(0)))
-    check_consumer(torch.from_dlpack).raise_if_failed(known=["R43 read_only"])
-    check_table(torch.Tensor)
+The consumer's checks use fake producers, made with ctypes, that break
+one rule at a time and count the calls of their deleters. A check that is
+known to end the process of some libraries runs in a forked child only.
 
-Each takes the thing to check and returns a Report: for each check its rule (docs/conformance.md has them by number), what
-was wanted and what came. Fake peers, forged with ctypes, break every rule that can be broken towards the subject, and
-count what becomes of them. Nothing is tried that is known to end the process of a peer, unless dangerous=True.
+``python -m godlpack.testing`` prints the reports of the frameworks that
+are installed.
 
-``python -m godlpack.testing`` prints the reports of the frameworks that are installed.
+Examples
+--------
+>>> import godlpack as gd
+>>> from godlpack.testing import check_consumer, check_producer
+>>> report = check_producer(gd.zeros((2, 3)).T, lambda: gd.zeros(0))
+>>> print(report.headline)
+producer Tensor: ... passed, 0 failed, ... not applicable
+>>> check_consumer(gd.from_dlpack).raise_if_failed(known=["R41 dangling"])
 """
 
 from .consumer import check_consumer

@@ -40,13 +40,39 @@ Take = Callable[..., Any]
 def check_consumer(
     function: Take, *, name: str = "", back: Callable[[Any], Any] | None = None, isolated: bool | None = None
 ) -> Report:
-    """Checks a function that makes an object out of one with __dlpack__. What it makes must have __dlpack__, too, or
-    back() must make such an object of it.
+    """Check a function that makes an object of one with ``__dlpack__``.
 
-        report = check_consumer(torch.from_dlpack)
-        print(report)
+    Parameters
+    ----------
+    function : callable
+        A function of one argument, such as ``torch.from_dlpack``.
+    name : str, optional
+        Name of the subject in the report. Default: the function's.
+    back : callable, optional
+        A function that makes an object with ``__dlpack__`` of what
+        `function` returns. Default: `function` returns such objects.
+    isolated : bool, optional
+        Run the checks in a forked child, in which a crash or a hang is a
+        finding. Default: True if the subject works there.
 
-    isolated: checks in a forked child, where a crash is a finding. None: if the subject works there.
+    Returns
+    -------
+    Report
+        What the checks found.
+
+    Raises
+    ------
+    TypeError
+        `function` cannot be called with one argument.
+
+    Examples
+    --------
+    >>> import godlpack as gd
+    >>> from godlpack.testing import check_consumer
+    >>> report = check_consumer(gd.from_dlpack)
+    >>> [finding.got for finding in report.failed]
+    ['BufferError: ...Producer: data: want a pointer or NULL, got 0x10']
+    >>> report.raise_if_failed(known=["R41 dangling"])
     """
     wants_one_argument(function)
     consumer = Consumer(function, back or (lambda x: x))

@@ -45,7 +45,51 @@ _COUNT = ctypes.cast(ctypes.pythonapi.Py_IncRef, c_void_p).value
 
 
 class Managed:
-    """A managed tensor. Its default is a good one: float32 on the CPU, with the values 0, 1, 2 and so on."""
+    """Managed tensor with any content, for tests of consumers.
+
+    The default is a good tensor: float32 on the CPU, with the values 0, 1,
+    2 and so on. The managed tensor and its memory live until the process
+    ends, so that a late read does not crash.
+
+    Parameters
+    ----------
+    shape : sequence of int or None, default (3,)
+        Extents; None is a NULL pointer.
+    strides : sequence of int or None, optional
+        Strides in elements; None is a NULL pointer. Default: those of
+        row-major order.
+    data : int or None, optional
+        Address of the data. Default: memory of its own, aligned to 256
+        bytes.
+    dtype : tuple of three int, default (2, 32, 1)
+        DLPack's type code, bits and lanes.
+    device : tuple of two int, default (1, 0)
+        DLPack's device type and number.
+    byte_offset : int, default 0
+        Offset of the first element.
+    ndim : int, optional
+        Number of axes. Default: the length of `shape`.
+    flags : int, default 0
+        DLPack's flags, of a versioned tensor.
+    version : tuple of two int, default (1, 3)
+        DLPack's version, of a versioned tensor.
+    legacy : bool, default False
+        Make a DLManagedTensor, not a DLManagedTensorVersioned.
+    deleter : bool, default True
+        Set a deleter, which counts its calls.
+    context : bool, default True
+        Set manager_ctx.
+
+    Examples
+    --------
+    >>> import godlpack as gd
+    >>> from godlpack.testing import Managed, Producer
+    >>> forged = Managed((3,), ndim=-1)
+    >>> gd.from_dlpack(Producer(forged))
+    Traceback (most recent call last):
+        ...
+    BufferError: ...
+    """
 
     def __init__(
         self,
@@ -88,16 +132,27 @@ class Managed:
 
     @property
     def address(self) -> int:
-        """Of the managed tensor."""
+        """Address of the managed tensor."""
         return ctypes.addressof(self.managed)
 
     @property
     def deleted(self) -> int:
-        """How often the deleter was called."""
+        """Number of calls of the deleter."""
         return self._count() - self._before
 
     def capsule(self, name: str = "") -> Any:
-        """A live capsule, or one of another name. It has no destructor: see Producer.settle."""
+        """Make a capsule of the managed tensor.
+
+        Parameters
+        ----------
+        name : str, optional
+            Name of the capsule. Default: that of a live capsule.
+
+        Returns
+        -------
+        capsule
+            A capsule without a destructor; see `Producer.settle`.
+        """
         live = "dltensor" if isinstance(self.managed, Legacy) else "dltensor_versioned"
         return capsule_of(self.address, name or live)
 
@@ -111,7 +166,17 @@ def _numbers(values: Sequence[int] | None) -> Any:
 
 
 class Producer:
-    """An object of the array API that answers with a forged tensor, and notes what it was asked."""
+    """Object of the array API that exports a fake tensor.
+
+    It records the keywords of each call of ``__dlpack__`` in `calls`.
+
+    Parameters
+    ----------
+    forged : Managed
+        The tensor to export.
+    device : tuple of two int, optional
+        What ``__dlpack_device__`` returns. Default: the device of `forged`.
+    """
 
     def __init__(self, forged: Managed, device: tuple[int, int] | None = None) -> None:
         self.forged = forged
@@ -130,12 +195,18 @@ class Producer:
 
     @property
     def live(self) -> int:
-        """How many capsules nobody took."""
+        """Number of capsules that nobody consumed."""
         return sum(not name_of(capsule).startswith("used_") for capsule in self.capsules)
 
     def settle(self) -> int:
-        """Deletes what is in live capsules, as their destructors would, and returns how often the deleter was called for
-        each capsule that was handed out: 1, if all was right."""
+        """Delete the content of live capsules, as their destructors would.
+
+        Returns
+        -------
+        int
+            The number of calls of the deleter for each capsule: 1 if the
+            consumer kept the rules.
+        """
         for _ in range(self.live):
             delete(self.forged.managed)
         return self.forged.deleted - len(self.capsules) + 1
@@ -206,8 +277,30 @@ def published(
     as_int: bool = False,
     base: type[Producer] = Producer,
 ) -> Producer:
-    """An object whose type publishes a table that exports a forged tensor, or has another managed_from_py: a function,
-    its address, or None. By its __dlpack__ it exports the second tensor. as_int: as DLPack 1.2 had it."""
+    """Make an object whose type publishes an exchange table.
+
+    Parameters
+    ----------
+    forged : Managed
+        The tensor that the table exports.
+    version : tuple of two int, default (1, 3)
+        DLPack's version in the table.
+    from_py : callable, int or None, optional
+        The table's managed_tensor_from_py_object_no_sync: a function, its
+        address, or None for NULL. Default: a function that exports
+        `forged`.
+    second : Managed, optional
+        The tensor that ``__dlpack__`` exports. Default: a good one.
+    as_int : bool, default False
+        Publish the table as an int, as DLPack 1.2 does (R50).
+    base : type, default Producer
+        The base of the object's type.
+
+    Returns
+    -------
+    Producer
+        The object.
+    """
 
     def export(x: Any, out: Any) -> int:
         x.taken += 1

@@ -57,15 +57,47 @@ def check_producer(
     name: str = "",
     isolated: bool | None = None,
 ) -> Report:
-    """Checks objects with __dlpack__, or functions that make one. Rules that speak of empty or 0-dimensional tensors, or
-    of small floats, need such a sample.
+    """Check objects with ``__dlpack__``.
 
-        report = check_producer(lambda: np.arange(6.0), lambda: np.zeros(0), refused=[np.array(["text"])])
-        report.raise_if_failed(known=["R15 no_data"])
+    Parameters
+    ----------
+    *samples : object with ``__dlpack__``, or callable
+        Objects to check, or functions without arguments that make one. The
+        rules about empty and 0-dimensional tensors and small floats need a
+        sample of that kind.
+    read_only : iterable, optional
+        Further samples, of memory that must not be written.
+    refused : iterable, optional
+        Samples that DLPack cannot describe. Their ``__dlpack__`` must raise.
+    name : str, optional
+        Name of the subject in the report. Default: the type of the first
+        sample.
+    isolated : bool, optional
+        Run the checks in a forked child, in which a crash or a hang is a
+        finding. Default: True if the subject is on the CPU and works
+        there.
 
-    read_only: further samples, of memory that must not be written.
-    refused: samples that DLPack cannot describe, so that __dlpack__ must refuse them.
-    isolated: checks in a forked child, where a crash is a finding. None: if the subject is on the CPU and works there.
+    Returns
+    -------
+    Report
+        What the checks found. A rule holds if it is tried on a sample and
+        no sample breaks it.
+
+    Raises
+    ------
+    TypeError
+        There is no sample, or the first one has no ``__dlpack__``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from godlpack.testing import check_producer
+    >>> report = check_producer(
+    ...     lambda: np.arange(6.0),
+    ...     np.zeros((2, 3), order="F"),
+    ...     refused=[np.array(["text"])],
+    ... )
+    >>> report.raise_if_failed()
     """
     found = [Sample(_maker(x)) for x in samples] + [Sample(_maker(x), read_only=True) for x in read_only]
     if not found:

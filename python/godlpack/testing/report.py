@@ -27,7 +27,7 @@ REHEARSAL = 10.0  # seconds for what any subject can do, if it can be in a forke
 
 
 class Outcome(Enum):
-    """What became of a check."""
+    """Outcome of a check."""
 
     PASSED = "passed"
     FAILED = "FAILED"
@@ -43,12 +43,28 @@ class NotApplicable(Exception):  # noqa: N818
 
 
 class ConformanceError(AssertionError):
-    """A report is not as it was expected."""
+    """A report differs from what was expected."""
 
 
 @dataclass(frozen=True)
 class Finding:
-    """The outcome of one check: of which rule, what was wanted, what came, and what to do where it failed."""
+    """Outcome of one check.
+
+    Attributes
+    ----------
+    rule : str
+        The rule, such as "R13"; see docs/conformance.md.
+    check : str
+        Name of the check.
+    outcome : Outcome
+        Passed, failed or not applicable.
+    wanted : str
+        What the rule wants.
+    got : str
+        What came, or why the check could not tell.
+    remedy : str
+        What to do if the check failed.
+    """
 
     rule: str
     check: str
@@ -59,7 +75,7 @@ class Finding:
 
     @property
     def name(self) -> str:
-        """The rule and the check, such as "R13 deleter": what raise_if_failed calls it."""
+        """Rule and check, such as "R13 deleter"; `known` has these names."""
         return f"{self.rule} {self.check}"
 
     def __str__(self) -> str:
@@ -70,7 +86,17 @@ class Finding:
 
 @dataclass(frozen=True)
 class Report:
-    """What the checks found about a subject, in the order of the rules. str(report) is a table."""
+    """Findings of all checks about one subject.
+
+    ``str(report)`` is a table.
+
+    Attributes
+    ----------
+    subject : str
+        Name of the subject.
+    findings : tuple of Finding
+        The findings, in the order of the rules.
+    """
 
     subject: str
     findings: tuple[Finding, ...]
@@ -80,27 +106,39 @@ class Report:
 
     @property
     def passed(self) -> tuple[Finding, ...]:
-        """What holds."""
+        """Findings of the checks that passed."""
         return self._of(Outcome.PASSED)
 
     @property
     def failed(self) -> tuple[Finding, ...]:
-        """What does not hold."""
+        """Findings of the checks that failed."""
         return self._of(Outcome.FAILED)
 
     @property
     def not_applicable(self) -> tuple[Finding, ...]:
-        """What could not be told."""
+        """Findings of the checks that could not tell."""
         return self._of(Outcome.NOT_APPLICABLE)
 
     @property
     def ok(self) -> bool:
-        """Whether nothing failed."""
+        """True if no check failed."""
         return not self.failed
 
     def raise_if_failed(self, known: Collection[str] = ()) -> None:
-        """Raises ConformanceError unless exactly the known checks failed, such as "R13 deleter": a known failure that is
-        gone is to be struck from the list."""
+        """Raise unless exactly the known checks failed.
+
+        Parameters
+        ----------
+        known : collection of str, optional
+            Names of the checks that are known to fail, such as "R13
+            deleter".
+
+        Raises
+        ------
+        ConformanceError
+            Another check failed, or a known one did not: remove that one
+            from the list.
+        """
         failed = {f.name for f in self.failed}
         lines = [str(f) for f in self.failed if f.name not in known]
         lines += [f"{name:<28} is known to fail, and did not" for name in sorted(set(known) - failed)]
@@ -109,7 +147,7 @@ class Report:
 
     @property
     def headline(self) -> str:
-        """The subject, and how many checks passed and failed."""
+        """Subject, and the numbers of checks that passed and failed."""
         counts = f"{len(self.passed)} passed, {len(self.failed)} failed, {len(self.not_applicable)} not applicable"
         return f"{self.subject}: {counts}"
 

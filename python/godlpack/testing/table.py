@@ -40,13 +40,36 @@ rule = checks.rule
 
 
 def check_table(cls: type, sample: Any = None, *, name: str = "", isolated: bool | None = None) -> Report:
-    """Checks the exchange table that a type publishes, with an object of the type, or else with one that the table itself
-    makes.
+    """Check the exchange table that a type publishes.
 
-        report = check_table(torch.Tensor)
-        report.raise_if_failed(known=["R61 next_major", "R61 read_only"])
+    Parameters
+    ----------
+    cls : type
+        The type, such as ``torch.Tensor``.
+    sample : object, optional
+        An object of the type. Default: the table itself makes one.
+    name : str, optional
+        Name of the subject in the report. Default: the type's.
+    isolated : bool, optional
+        Run the checks in a forked child, in which a crash or a hang is a
+        finding. Default: True if the subject works there.
 
-    isolated: checks in a forked child, where a crash is a finding. None: if the subject works there.
+    Returns
+    -------
+    Report
+        What the checks found.
+
+    Raises
+    ------
+    TypeError
+        `cls` is not a type.
+
+    Examples
+    --------
+    >>> import godlpack as gd
+    >>> from godlpack.testing import check_table
+    >>> check_table(gd.Tensor).failed
+    ()
     """
     if not isinstance(cls, type):
         raise TypeError(f"want a type, whose table is to be checked, got {type(cls).__name__}")
