@@ -80,6 +80,8 @@ def entries(lines):
 
 def test_everything_public_is_there():
     assert all(hasattr(gd, name) for name in gd.__all__)
+    assert gd._core.__doc__
+    assert gd.__version__.count(".") == 2
     assert set(THINGS) >= {
         "godlpack.from_dlpack",
         "godlpack.load_inline",

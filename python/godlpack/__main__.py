@@ -1,8 +1,9 @@
-"""The main job as a self-check: exchange real tensors with every framework that is installed.
+"""Self-check: exchange real tensors with every framework that is installed.
 
-``python -m godlpack`` sends a tensor through each road in each direction and checks that the memory is
-shared, that writes on one side are seen on the other, that the memory outlives whichever side lets go
-first, and that it is given back exactly once. The exit status is 0 only if all of it holds.
+``python -m godlpack`` sends a tensor through each road in each direction.
+It checks that both sides share the memory, that each side reads what the
+other writes, that the memory outlives the side that releases it first, and
+that it is freed exactly once. The exit status is 0 only if all checks pass.
 """
 
 from __future__ import annotations

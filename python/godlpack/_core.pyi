@@ -23,6 +23,7 @@ from typing_extensions import Buffer, CapsuleType
 from ._device import DeviceType
 
 __version__: Final[str]
+"""Version of godlpack."""
 
 _T = TypeVar("_T")
 _Shape: TypeAlias = int | Sequence[int]
@@ -31,11 +32,13 @@ _Index: TypeAlias = int | slice | EllipsisType | None
 _Nested: TypeAlias = Any  # a number, or lists of lists of numbers
 
 class _Producer(Protocol):
-    """An object that exports its memory by DLPack."""
+    """Object that exports its memory by DLPack."""
 
     def __dlpack__(self) -> CapsuleType: ...
 
 class _BuildInfo(TypedDict):
+    """The dict that `get_build_info` returns."""
+
     godlpack: str
     go: str
     platform: str
@@ -220,7 +223,9 @@ class Tensor:
     """
 
     __dlpack_c_exchange_api__: ClassVar[CapsuleType]
+    """DLPack's exchange table, as DLPack 1.3 publishes it: a capsule (R50)."""
     __c_dlpack_exchange_api__: ClassVar[int]
+    """Address of the exchange table, as DLPack 1.2 publishes it (R50)."""
     def __new__(cls, *args: Never) -> Never: ...
     @property
     def shape(self) -> tuple[int, ...]:
@@ -745,8 +750,9 @@ class Tensor:
         ------
         BufferError
             The tensor does not have exactly 1 dimension, Arrow does not have
-            its dtype (integers and floats of 8 to 64 bits), the requested type
-            does not hold it, or the CPU cannot read the memory.
+            its dtype (it has integers of 8 to 64 bits and floats of 16 to 64),
+            the requested type does not hold it, or the CPU cannot read the
+            memory.
         TypeError
             `requested_schema` is not a capsule "arrow_schema".
 

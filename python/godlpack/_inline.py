@@ -121,7 +121,8 @@ def load(path: str | os.PathLike[str], *, name: str | None = None, verbose: bool
     path : str or path-like
         The folder. It lies in a Go module, which the call does not change.
     name : str, optional
-        Name of the module. Default: the name of the folder.
+        Name of the module. Default: the name of the folder, with _ for
+        characters that a name in Python cannot have.
     verbose : bool, default False
         Print to stderr that the library was built, and how long that took.
         On a terminal a line counts the seconds meanwhile, in any case.

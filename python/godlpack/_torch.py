@@ -55,6 +55,8 @@ def torch_op(function: Function, *, name: str | None = None, fake: Callable[...,
     TypeError
         `function` is not a Function, takes bytes or callables, or returns
         anything but tensors and lists of tensors.
+    ImportError
+        torch is not installed.
     ValueError
         `name` does not have the form package::function, or a result needs
         `fake`; the message names the result.

