@@ -78,8 +78,8 @@ static const char doc_module_asarray[] =
   "obj : tensor, DLPack capsule, buffer or array interface\n"
   "    A tensor of any library, a DLPack capsule, or an object with the\n"
   "    buffer protocol (bytes, bytearray, memoryview, array.array, mmap),\n"
-  "    ``__array_interface__`` or ``__cuda_array_interface__``. DLPack is\n"
-  "    tried first, then the others in this order.\n"
+  "    ``__array_interface__`` or ``__cuda_array_interface__``. The first\n"
+  "    of these that `obj` has is used, DLPack before all others.\n"
   "dtype : DType, str or dtype of another library, optional\n"
   "    Convert the elements to this dtype. Default: the dtype of `obj`.\n"
   "copy : bool, optional\n"
@@ -681,7 +681,8 @@ static const char doc_tensor_reduce_ex[] =
   "-------\n"
   "tuple\n"
   "    A function and its arguments, which make the tensor again. That\n"
-  "    tensor is C-contiguous, and read-only if this one is.\n"
+  "    tensor is C-contiguous. It is read-only if this one is, or if its\n"
+  "    out-of-band buffer is.\n"
   "\n"
   "Raises\n"
   "------\n"
@@ -959,9 +960,9 @@ static const char doc_device[] =
   "Notes\n"
   "-----\n"
   "A Device is equal to its name, which is ``str(device)``, and to the same\n"
-  "torch.device. The name has the number, but for the CPU's number 0:\n"
-  "``Device('cuda')`` is named 'cuda:0'. Its hash is that of its name. It\n"
-  "is immutable.\n"
+  "torch.device. A name has the number, as 'cuda:0' has, except for memory\n"
+  "of the host, such as 'cpu' and 'cuda_host', of number 0. The hash is\n"
+  "that of the name. A Device is immutable.\n"
   "\n"
   "Examples\n"
   "--------\n"
@@ -980,7 +981,7 @@ static const char doc_device_type[] =
   "A type that DLPack does not define is an int.";
 
 static const char doc_device_id[] =
-  "Number among the devices of its type; 0 for the memory of the host.";
+  "Number among the devices of its type; the host's memory has 0 (R30).";
 
 static const char doc_device_reduce[] =
   "__reduce__($self, /)\n--\n\n"
@@ -992,9 +993,11 @@ static const char doc_function[] =
   "A function of a library of Go functions.\n"
   "\n"
   "`load_module`, `load` and `load_inline` make these objects. A function\n"
-  "takes tensors of any library without a copy, other arguments by value,\n"
-  "and returns tensors of the library of its first tensor argument. Its own\n"
-  "docstring comes from the Go source.\n"
+  "takes tensors of any library in place and other arguments by value. It\n"
+  "copies a tensor to read that is misaligned or that its declaration\n"
+  "converts. It returns tensors of the library of its first tensor\n"
+  "argument; without one, of the library that its author declared, else of\n"
+  "godlpack. Its docstring comes from the Go source.\n"
   "\n"
   "Notes\n"
   "-----\n"

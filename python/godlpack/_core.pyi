@@ -139,9 +139,9 @@ class Device:
     Notes
     -----
     A Device is equal to its name, which is ``str(device)``, and to the same
-    torch.device. The name has the number, but for the CPU's number 0:
-    ``Device('cuda')`` is named 'cuda:0'. Its hash is that of its name. It
-    is immutable.
+    torch.device. A name has the number, as 'cuda:0' has, except for memory
+    of the host, such as 'cpu' and 'cuda_host', of number 0. The hash is
+    that of the name. A Device is immutable.
 
     Examples
     --------
@@ -165,7 +165,7 @@ class Device:
 
     @property
     def id(self) -> int:
-        """Number among the devices of its type; 0 for the memory of the host."""
+        """Number among the devices of its type; the host's memory has 0 (R30)."""
     def __eq__(self, other: object, /) -> bool:
         """Compare with a Device, a name or a torch.device."""
     def __hash__(self) -> int:
@@ -525,7 +525,8 @@ class Tensor:
         -------
         tuple
             A function and its arguments, which make the tensor again. That
-            tensor is C-contiguous, and read-only if this one is.
+            tensor is C-contiguous. It is read-only if this one is, or if its
+            out-of-band buffer is.
 
         Raises
         ------
@@ -777,9 +778,11 @@ class Function:
     """A function of a library of Go functions.
 
     `load_module`, `load` and `load_inline` make these objects. A function
-    takes tensors of any library without a copy, other arguments by value,
-    and returns tensors of the library of its first tensor argument. Its own
-    docstring comes from the Go source.
+    takes tensors of any library in place and other arguments by value. It
+    copies a tensor to read that is misaligned or that its declaration
+    converts. It returns tensors of the library of its first tensor
+    argument; without one, of the library that its author declared, else of
+    godlpack. Its docstring comes from the Go source.
 
     Notes
     -----
@@ -884,8 +887,8 @@ def asarray(obj: Buffer | _Producer | CapsuleType, /, *, dtype: Any = None, copy
     obj : tensor, DLPack capsule, buffer or array interface
         A tensor of any library, a DLPack capsule, or an object with the
         buffer protocol (bytes, bytearray, memoryview, array.array, mmap),
-        ``__array_interface__`` or ``__cuda_array_interface__``. DLPack is
-        tried first, then the others in this order.
+        ``__array_interface__`` or ``__cuda_array_interface__``. The first
+        of these that `obj` has is used, DLPack before all others.
     dtype : DType, str or dtype of another library, optional
         Convert the elements to this dtype. Default: the dtype of `obj`.
     copy : bool, optional
