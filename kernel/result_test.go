@@ -296,7 +296,7 @@ func TestFailuresLoseNothing(t *testing.T) {
 			v, _ := tensor.FromStrided(make([]float32, 6), 0, []int64{3}, []int64{2})
 			v.Slice()
 			return nil
-		}, "BufferError: f(): Slice: want elements one behind the other, got float32[3] with strides [2]; use np.ascontiguousarray(x) or x.contiguous(); " +
+		}, "BufferError: f(): Slice: want elements one behind the other, got float32[3] with strides [2]; use a copy, np.ascontiguousarray(x) or x.contiguous(), and put it back by x[...] = copy; " +
 			"in Go, loop by All, Pointers or At, or declare order=C or convert (result_test.go:"},
 		{"an error that is panicked", nil, func(c *kernel.Call) error {
 			panic(kernel.Errorf(kernel.ValueError, "no %d", 1))

@@ -103,16 +103,45 @@ func (v Of[T]) Slice() []T {
 		return nil
 	}
 	if v.steps != nil && !v.Contiguous() {
-		panicGaps(v.span)
+		panicGaps(v.span, 'C', false)
+	}
+	return unsafe.Slice((*T)(v.start), v.Len())
+}
+
+// Slice is Slice of an Of. What is written into it is written into the tensor.
+func (v Mut[T]) Slice() []T {
+	if v.start != nil && v.steps != nil && !v.Contiguous() {
+		panicGaps(v.span, 'C', true)
+	}
+	return v.Of.Slice()
+}
+
+// SliceF is Slice in column-major order, the first axis the fastest, as Fortran and BLAS have matrices. It is for views that
+// were asked for as such: by ColumnMajor of View, order=F of an exported function. It panics with a BufferError for others.
+func (v Of[T]) SliceF() []T { return v.sliceF(false) }
+
+// SliceF is SliceF of an Of. What is written into it is written into the tensor.
+func (v Mut[T]) SliceF() []T { return v.sliceF(true) }
+
+func (v Of[T]) sliceF(writes bool) []T {
+	if v.start == nil {
+		return nil
+	}
+	if !dlpack.IsContiguous(v.Shape(), v.strides(), 'F') {
+		panicGaps(v.span, 'F', writes)
 	}
 	return unsafe.Slice((*T)(v.start), v.Len())
 }
 
 // panicGaps says what can be done, by the author and by the caller, who may not know each other.
-func panicGaps[T Element](v span[T]) {
-	panic(dlpack.Errorf(dlpack.KindBuffer, "Slice: want elements one behind the other, got %v%v with strides %v; %s; "+
-		"in Go, loop by All, Pointers or At, or declare order=C or convert",
-		DTypeOf[T](), slices.Clone(v.Shape()), slices.Clone(v.strides()), dlpack.OrderRemedy("x", 'C', v.NDim(), false)))
+func panicGaps[T Element](v span[T], order byte, writes bool) {
+	method := "Slice: want elements one behind the other"
+	if order == 'F' {
+		method = "SliceF: want elements one behind the other in column-major order"
+	}
+	panic(dlpack.Errorf(dlpack.KindBuffer, "%s, got %v%v with strides %v; %s; "+
+		"in Go, loop by All, Pointers or At, or declare order=%c or convert",
+		method, DTypeOf[T](), slices.Clone(v.Shape()), slices.Clone(v.strides()), dlpack.OrderRemedy("x", order, v.NDim(), writes), order))
 }
 
 // Rows returns how many rows there are along the last axis: 6 for shape (2, 3, 4). A view without axes is one row.

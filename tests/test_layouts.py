@@ -65,6 +65,21 @@ func Compact[T plain](ctx *kernel.Ctx, x tensor.Of[T]) tensor.Mut[T] { return Ba
 func Columns[T plain](ctx *kernel.Ctx, x tensor.Of[T]) tensor.Mut[T] { return All(ctx, x) }
 
 //godlpack:export
+func BareColumns[T plain](ctx *kernel.Ctx, x tensor.Of[T]) tensor.Mut[T] {
+	y := kernel.Empty[T](ctx, int64(x.Len()))
+	copy(y.Slice(), x.SliceF())
+	return y
+}
+
+//godlpack:export
+//godlpack:arg x order=F
+func FlatColumns[T plain](ctx *kernel.Ctx, x tensor.Of[T]) tensor.Mut[T] { return BareColumns(ctx, x) }
+
+//godlpack:export
+//godlpack:arg from order=C
+func PasteColumns[T plain](to tensor.Mut[T], from tensor.Of[T]) { copy(to.SliceF(), from.Slice()) }
+
+//godlpack:export
 //godlpack:arg x order=C convert
 func Converted(ctx *kernel.Ctx, x tensor.Of[float64]) tensor.Mut[float64] { return Bare(ctx, x) }
 
@@ -275,7 +290,7 @@ def cases(dtype, make=None):
             yield case
 
 
-def refusal(case, *, order=None, sliced=False, written=False):
+def refusal(case, *, order=None, sliced=False, written=False, columns=False):
     """The exception that is documented for an argument, and what it says; None if it is taken."""
     if not case.native:
         return BufferError, "native byte order"
@@ -295,8 +310,12 @@ def refusal(case, *, order=None, sliced=False, written=False):
     if sliced and not (case.compact or not case.aligned):
         return (
             BufferError,
-            r"Slice: want elements one behind the other, .*np\.ascontiguousarray\(x\) or x\.contiguous\(\)",
+            r"Slice: want elements one behind the other, .*np\.ascontiguousarray\(x\) or x\.contiguous\(\)"
+            + r", and put it back by x\[\.\.\.\] = copy" * written,
         )
+    columnar = case.columns if case.aligned else np.ascontiguousarray(case.want).flags.f_contiguous  # of the copy
+    if columns and not columnar:
+        return BufferError, r"SliceF: want elements .* in column-major order, .*np\.asfortranarray\(x\)"
     return None
 
 
@@ -325,6 +344,27 @@ def reads(function, **conditions):
         return attempt(lambda: same(getattr(ops, function)(case.x), case.want), refusal(case, **conditions))
 
     return check
+
+
+def in_columns(function, **conditions):
+    """A feature: a function that returns the elements in column-major order."""
+
+    def check(ops, case):
+        want = case.want.ravel(order="F")
+        return attempt(lambda: same(getattr(ops, function)(case.x), want), refusal(case, **conditions))
+
+    return check
+
+
+def paste_columns(ops, case):
+    values = case.values()
+    expected = refusal(case, written=True, columns=True)
+
+    def call():
+        ops.paste_columns(case.x, values.ravel(order="F"))
+        return same(case.x, values)
+
+    return attempt(call, expected)
 
 
 def converts(function, to):
@@ -483,6 +523,9 @@ FEATURES = {
     "order=C": reads("compact", order="C"),
     "order=F": reads("columns", order="F"),
     "convert": converts("converted", "float64"),
+    "SliceF": in_columns("bare_columns", columns=True),
+    "order=F, SliceF": in_columns("flat_columns", order="F"),
+    "Mut: SliceF": paste_columns,
     "convert, order=F": converts("converted_to_columns", "float32"),
     "names of extents": by_names,
     "type variable": by_variable,
