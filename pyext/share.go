@@ -17,9 +17,9 @@ func share(x cpython.Object, r exchange.Request) (o cpython.Object, shares bool,
 		return o, true, err
 	case x.HasBuffer():
 		o, err = fromBuffer(x)
-	case typ.Has("__array_interface__"):
+	case describes(x, typ, "__array_interface__"):
 		o, err = fromInterface(x)
-	case typ.Has("__cuda_array_interface__"):
+	case describes(x, typ, "__cuda_array_interface__"):
 		o, err = fromCUDAInterface(x)
 	default:
 		return cpython.Object{}, false, nil
@@ -31,6 +31,11 @@ func share(x cpython.Object, r exchange.Request) (o cpython.Object, shares bool,
 	t, _ := cpython.TensorOf(o)
 	o, err = capsule.Copy(t)
 	return o, true, err
+}
+
+// describes reports whether x has an array interface: by its type, as a rule, or as an attribute of its own, which NumPy takes, too.
+func describes(x, typ cpython.Object, interfaceName string) bool {
+	return typ.Has(interfaceName) || !x.IsType() && x.Has(interfaceName)
 }
 
 // exports reports whether an object exports its memory by DLPack.

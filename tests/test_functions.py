@@ -12,6 +12,7 @@ import signal
 import subprocess
 import sys
 import threading
+import types
 import weakref
 from collections import namedtuple
 from fractions import Fraction
@@ -279,6 +280,19 @@ class Described:
     @property
     def __array_interface__(self):
         return self.owner.__array_interface__
+
+
+def test_array_interface_of_the_instance(f, np):
+    """NumPy takes it, too. A class is not what its objects' descriptors describe."""
+    owner = np.arange(2, dtype=np.uint8)
+    x = types.SimpleNamespace(__array_interface__=owner.__array_interface__)
+    assert f.tell(x, None, None) == "tensor 1 8 (2:1,) 0;null;null;"
+    assert gd.asarray(x).tolist() == np.asarray(x).tolist() == [0, 1]
+    x.__array_interface__ = None
+    with pytest.raises(BufferError, match="__array_interface__"):
+        gd.asarray(x)
+    with pytest.raises(TypeError, match="want a tensor, a DLPack capsule, or an object"):
+        gd.asarray(Described)
 
 
 def test_array_interface(f, np):
