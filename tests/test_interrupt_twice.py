@@ -315,6 +315,13 @@ print(endless.count())
     assert python(start + script) == "3\n"
 
 
+def test_without_the_module_threading(python, start):
+    """Who the main thread is cannot be found out: calls go on, and cannot be left."""
+    before = start.replace("assert [endless.count()", "sys.modules['threading'] = None\nassert [endless.count()", 1)
+    assert "sys.modules" in before
+    assert python(before + "print(endless.count())") == "3\n"
+
+
 def test_other_threads_do_not_mind(python, start):
     """A call of another thread goes on in the runtime that was given up, or in the new one."""
     script = """

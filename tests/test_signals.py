@@ -178,6 +178,7 @@ LATE = {
     "faulthandler": "faulthandler.enable()",
     "both": "signal.signal(signal.SIGSEGV, lambda *a: hits.append(a[0])); faulthandler.enable()",
     "the default": "signal.signal(signal.SIGSEGV, signal.SIG_DFL)",
+    "ignored": "signal.signal(signal.SIGSEGV, signal.SIG_IGN)",
 }
 
 RUNNING = {"library": "fail()", "library and core": "fail(); core()", "core and library": "core(); fail()"}
