@@ -460,3 +460,66 @@ def test_several_calls_forbid_together(go):
         assert go.call(z, lambda z=z: inner(z)) == TOTAL
     assert x.flags.owndata
     assert y.untyped_storage().resizable()
+
+
+# ---- tensors of torch without a storage of their own ----
+
+
+class Wrapper(torch.Tensor):
+    """Shares the memory of another tensor."""
+
+    error = None
+
+    @staticmethod
+    def __new__(cls, inner):
+        x = torch.Tensor._make_wrapper_subclass(cls, inner.shape, dtype=inner.dtype)
+        x.inner = inner
+        return x
+
+    @classmethod
+    def __torch_dispatch__(cls, function, types, args=(), kwargs=None):
+        raise NotImplementedError(function)
+
+    def __dlpack__(self, **keywords):
+        return self.inner.__dlpack__(**keywords)
+
+    def __dlpack_device__(self):
+        return self.inner.__dlpack_device__()
+
+    def untyped_storage(self):
+        if self.error is not None:
+            raise self.error
+        return super().untyped_storage()
+
+
+@pytest.mark.parametrize("error", [None, NotImplementedError("no storage"), MemoryError("none"), KeyboardInterrupt()])
+def test_wrapper(go, error):
+    """What it wraps is held by its capsule; errors that are not about the storage come through."""
+    x = Wrapper(torch.from_numpy(VALUES.copy()))
+    x.error = error
+    if isinstance(error, MemoryError | KeyboardInterrupt):
+        with pytest.raises(type(error)):
+            go.call(x, lambda: None)
+    else:
+        assert go.call(x, lambda: None) == VALUES.sum(dtype=float)
+
+
+@pytest.mark.parametrize("method", ["numpy", "untyped_storage"])
+def test_torch_that_says_nothing_of_its_storages(python, go, method):
+    """The storage is held all the same, as far as torch gives it; only what moves its memory is not refused."""
+    script = f"""
+import torch, godlpack as gd
+go = gd.load_module({go.__file__!r})
+method, calls = torch.Tensor.{method}, []
+def refusing(self, *args):
+    calls.append(len(self))
+    if len(self) == 3:  # what godlpack finds the flag with
+        raise RuntimeError("none of yours")
+    return method(self, *args)
+torch.Tensor.{method} = refusing
+x = torch.ones(1000)
+assert go.call(x, lambda: x.set_(torch.zeros(5))) == 1000
+assert 3 in calls and len(x) == 5
+print(go.call(x, lambda: None))
+"""
+    assert python(script) == "0.0\n"
