@@ -257,6 +257,7 @@ def test_keywords(f):
         (lambda: f.tell(1, x=2), r"tell\(\) got multiple values for argument 'x'"),
         (lambda: f.tell(1, like=None), r"tell\(\) got an unexpected keyword argument 'like'"),
         (lambda: f.nop0(out=None), r"nop0\(\) got an unexpected keyword argument 'out'"),
+        (lambda: f.empty_like(b"", off=None), r"empty_like\(\) got an unexpected keyword argument 'off'"),
     ):
         with pytest.raises(TypeError, match=text):
             call()
@@ -1342,6 +1343,18 @@ print("gone")
     assert out == "gone\n"
 
 
+def test_library_without_room_for_its_thread_local_variables(python, tmp_path):
+    """The loader has little room for those that must lie where the first libraries' lie."""
+    source, path = tmp_path / "big.c", tmp_path / "big.so"
+    source.write_text("""
+__thread char big[1 << 22] __attribute__((tls_model("initial-exec"), visibility("default")));
+char *where(void) { return big; }
+""")
+    subprocess.run([CC, "-shared", "-fPIC", source, "-o", path], check=True)
+    with pytest.raises(ImportError, match=r"static TLS.*GLIBC_TUNABLES=glibc\.rtld\.optional_static_tls="):
+        gd.load_module(path)
+
+
 # ---- types that are as torch's, and none of torch ----
 
 GUARDED = """
@@ -1485,3 +1498,16 @@ kept.clear()
 print("held")
 """
     assert python(GUARDED.format(library=str(library)) + script) == "held\n"
+
+
+def test_torch_that_is_none(python, library):
+    """A module of that name need not have tensors: whose memory it is, is asked for each type that is new."""
+    script = """
+import sys, types
+import numpy as np, godlpack as gd
+sys.modules["torch"] = types.SimpleNamespace(Tensor=3)
+f = gd.load_module({library!r})
+x = np.ones(2, np.uint8).view(type("NeverSeen", (np.ndarray,), {}))
+print(f.tell(x, None, None))
+"""
+    assert python(script.replace("{library!r}", repr(str(library)))) == "tensor 1 8 (2:1,) 1;null;null;\n"
