@@ -1,7 +1,8 @@
 /* The second Ctrl-C. Python's handler of SIGINT only makes a note, which a function of Go that never asks (kernel.Ctx.Err) does
    not see, and nothing stops a goroutine from outside. So whoever presses Ctrl-C again gets the prompt back all the same: the
    main thread jumps out of the call, from the signal's handler, and its library's runtime is given up, with all that it holds.
-   The library's next call opens a copy, as a forked child does. */
+   The library's next call opens a copy, as a forked child does. A program that has set a handler of its own has the signals to
+   itself: its calls are not left. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <pthread.h>
@@ -36,6 +37,11 @@ static GD_OWN struct {
 
 typedef struct sigaction action;
 static GD_OWN _Atomic(action *) previous; /* what handled SIGINT before; never freed, since a handler may be at it */
+static GD_OWN PyObject *ask, *usual;      /* signal.getsignal; signal.default_int_handler */
+
+/* The program has set a handler of its own in Python. This is as true as when our handler was put on top, with the GIL held, for as
+   long as it is there: signal.signal() takes its place. */
+static GD_OWN atomic_bool programs;
 static GD_OWN pthread_t watcher;
 static GD_OWN bool watching;
 static GD_OWN sem_t work;
@@ -85,7 +91,7 @@ static void on_interrupt(int number, siginfo_t *info, void *context) {
   int saved = errno;
   call *c = gd_watched.call;
   bool main = pthread_equal(pthread_self(), gd_watched.thread), again = main && atomic_exchange(&state.again, false);
-  if (c != NULL && (again ? state.wanted && state.serial == gd_watched.serial : count(c))) {
+  if (c != NULL && !programs && (again ? state.wanted && state.serial == gd_watched.serial : count(c))) {
     if (main) leave(c, context);
     sem_post(&work); /* it cannot be left here, or by this thread: the watcher sends the main one another signal */
   }
@@ -99,14 +105,27 @@ static void on_interrupt(int number, siginfo_t *info, void *context) {
   errno = saved;
 }
 
-/* Puts the handler on top of what handles SIGINT now: Python's, as a rule. Where the signal is ignored, or ends the process, it
-   stays so. */
-static void install(void) {
+/* Finds what handles SIGINT, if the handler is not on top of it. Where the signal is ignored, or ends the process, it stays so. */
+static bool is_covered(action *found) {
+  return sigaction(SIGINT, NULL, found) == 0 && found->sa_sigaction != on_interrupt && found->sa_handler != SIG_DFL && found->sa_handler != SIG_IGN;
+}
+
+/* Whether Python has a handler for SIGINT that is not its usual one. Needs the GIL. */
+static bool is_programs(void) {
+  PyObject *set = ask == NULL ? NULL : PyObject_CallFunction(ask, "i", SIGINT);
+  if (set == NULL) return PyErr_Clear(), false;
+  bool other = set != usual;
+  Py_DecRef(set);
+  return other;
+}
+
+/* Puts the handler on top of what handles SIGINT now: Python's, as a rule. Whose that is can only be told with the GIL. */
+static void install(bool gil) {
   action found, *before;
-  if (sigaction(SIGINT, NULL, &found) != 0 || found.sa_sigaction == on_interrupt || found.sa_handler == SIG_DFL || found.sa_handler == SIG_IGN) return;
-  if ((before = malloc(sizeof *before)) == NULL) return;
+  if (!is_covered(&found) || (before = malloc(sizeof *before)) == NULL) return;
   *before = found;
   previous = before;
+  programs = gil && is_programs();
   found.sa_sigaction = on_interrupt;
   found.sa_flags |= SA_SIGINFO | SA_ONSTACK;
   sigaction(SIGINT, &found, NULL);
@@ -114,10 +133,21 @@ static void install(void) {
 
 /* ---- the watcher: a thread that sees calls last, and who handles faults ---- */
 
+/* Puts the handler back on top. The main thread, which alone sets Python's, is in the call: nobody sets another meanwhile. A call that
+   holds the GIL is taken for one of a program without a handler of its own. */
+static void return_to_top(const call *c, uint64_t serial) {
+  action found;
+  if (!is_covered(&found) || gd_is_finalizing()) return;
+  if (c->holds) return install(false);
+  PyGILState_STATE gil = PyGILState_Ensure();
+  if (gd_watched.call == c && gd_watched.serial == serial) install(true);
+  PyGILState_Release(gil);
+}
+
 static void look(const call *c, uint64_t serial) {
   static const char hint[] = "\ngodlpack: the Go function that runs does not stop by itself (it never asks kernel.Ctx.Err); "
                              "press Ctrl-C again to leave the call\n";
-  install();
+  return_to_top(c, serial);
   if (state.serial != serial || state.first == 0) return;
   if (state.wanted) {
     state.again = true;
@@ -179,11 +209,14 @@ void gd_watch_calls(void) {
   PyObject *thread = threading == NULL ? NULL : PyObject_CallMethod(threading, "main_thread", NULL);
   PyObject *ident = thread == NULL ? NULL : PyObject_GetAttrString(thread, "ident");
   gd_watched.thread = ident == NULL ? 0 : (pthread_t)PyLong_AsUnsignedLongLong(ident);
-  PyObject *made[] = {threading, thread, ident};
-  for (int i = 0; i < 3; i++)
+  PyObject *signals = ident == NULL ? NULL : PyImport_ImportModule("_signal");
+  if (signals != NULL && ask == NULL) ask = PyObject_GetAttrString(signals, "getsignal");
+  if (signals != NULL && usual == NULL) usual = PyObject_GetAttrString(signals, "default_int_handler");
+  PyObject *made[] = {threading, thread, ident, signals};
+  for (int i = 0; i < 4; i++)
     if (made[i] != NULL) Py_DecRef(made[i]);
   if (PyErr_Occurred() != NULL) return gd_watched.thread = 0, PyErr_Clear();
-  install();
+  install(true);
 }
 
 /* gd_watch_forked forgets the watcher, which a child does not have, and takes the handler away, where nobody else stands on top
@@ -228,8 +261,7 @@ PyObject *gd_abandon(call *c) {
     c->class = c->value = c->trace = NULL;
     return NULL;
   }
-  if (PyErr_CheckSignals() == 0) return PyErr_Format(PyExc_KeyboardInterrupt, "%U() was left while it ran", c->f->name);
-  if (!PyErr_ExceptionMatches(PyExc_KeyboardInterrupt)) return NULL;
+  if (PyErr_CheckSignals() != 0 && !PyErr_ExceptionMatches(PyExc_KeyboardInterrupt)) return NULL;
   PyErr_Clear();
   return PyErr_Format(PyExc_KeyboardInterrupt, "%U() did not stop and was left while it ran: what it works on stays in memory, its goroutines may go on, "
                       "and the next call of its library starts that anew, without its state", c->f->name);

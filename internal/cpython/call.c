@@ -747,6 +747,7 @@ static void begin(call *c, const gd_function *f, PyObject *const *objects) {
   c->scratch = NULL;
   c->thread = NULL;
   c->stopped = c->lost = false;
+  c->holds = f->holds;
   atomic_init(&c->failure, NULL);
   atomic_init(&c->speechless, false);
   c->result.v_int64 = 0;
