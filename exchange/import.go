@@ -115,12 +115,12 @@ func takeByMethod(x, method cpython.Object, r Request) (capsule.Imported, error)
 }
 
 // ask calls __dlpack__ as the array API says: with all we can say, without copy=True if that was refused, since we can copy
-// too (R47), and barely, with nothing, if it does not know that much (R33): at once if that is known of the type. What it
-// then refuses, it may grant to who says more.
+// too (R47), and barely, with nothing, if its TypeError says that it does not know that much (R33): at once if that is known of
+// the type. What it then refuses, it may grant to who says more.
 func ask(method cpython.Object, r Request, stream []cpython.Keyword, known bool) (c cpython.Object, bare bool, err error) {
 	if known {
 		c, err = method.Call(nil, stream...)
-		if err == nil || !cpython.RaisedTypeError() && !cpython.RaisedBufferError() {
+		if err == nil || !cpython.BlamesArguments() && !cpython.RaisedBufferError() {
 			return c, true, err
 		}
 		cpython.ClearError()
@@ -130,7 +130,7 @@ func ask(method cpython.Object, r Request, stream []cpython.Keyword, known bool)
 		cpython.ClearError()
 		c, err = question(method, Request{Device: r.Device}, stream)
 	}
-	if err == nil || !cpython.RaisedTypeError() {
+	if err == nil || !cpython.BlamesArguments() {
 		return c, false, err
 	}
 	cpython.ClearError()

@@ -305,6 +305,7 @@ PyObject *gd_enter(int op, PyObject *self, PyObject *const *args, Py_ssize_t nar
 #define GD_METHOD(owner, name, python) {python, (PyCFunction)(void *)owner##_##name, GD_KEYWORDS, doc_##owner##_##name},
 
 /* Methods of the hot path, in C; each falls through to gd_enter for anything out of the ordinary. */
+bool gd_blames_arguments(void);
 PyObject *gd_lane_from_dlpack(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames);
 PyObject *gd_lane_to(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames);
 PyObject *gd_lane_dlpack(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames);

@@ -97,12 +97,12 @@ func ClearError() {
 	C.PyErr_Clear()
 }
 
-// RaisedTypeError reports whether the pending exception is a TypeError.
+// BlamesArguments reports whether the pending exception is a TypeError of how a function was called, as far as its text says.
 //
-// GIL: held.
+// GIL: held; may run Python code.
 // Owns: nothing passes.
 // Threads: any with the GIL.
-func RaisedTypeError() bool { return raised(C.PyExc_TypeError) }
+func BlamesArguments() bool { return bool(C.gd_blames_arguments()) }
 
 // RaisedBufferError reports whether the pending exception is a BufferError.
 //

@@ -131,16 +131,48 @@ static PyObject *take_capsule(PyObject *capsule, bool immutable) {
   return tensor;
 }
 
-/* What x's __dlpack__ answers to the usual question, or to the bare one if that is what its type takes; to the other one
-   after an error that may come of the question (R33): TypeErrors, and a BufferError for what legacy capsules cannot say. */
+/* gd_blames_arguments tells whether the pending exception is a TypeError of how a function was called, as far as its text says.
+   C because: (c).
+   GIL: held; may run Python code.
+   Owns: nothing passes; the exception stays pending.
+   Threads: any with the GIL. */
+bool gd_blames_arguments(void) {
+  static const char *const words[] = {"rgument", "keyword", "max_version"};
+  PyObject *class, *value, *trace;
+  bool found = false;
+  if (PyErr_Occurred() == NULL || !PyErr_ExceptionMatches(PyExc_TypeError)) return false;
+  PyErr_Fetch(&class, &value, &trace);
+  PyErr_NormalizeException(&class, &value, &trace);
+  PyObject *text = value == NULL ? NULL : PyObject_Str(value);
+  const char *utf8 = text == NULL ? NULL : PyUnicode_AsUTF8AndSize(text, NULL);
+  for (size_t i = 0; utf8 != NULL && i < sizeof words / sizeof *words; i++) found = found || strstr(utf8, words[i]) != NULL;
+  if (text != NULL) Py_DecRef(text);
+  PyErr_Restore(class, value, trace); /* in the place of one that the text has raised */
+  return found;
+}
+
+/* Calls a method once more, in another way. If that is only refused for its arguments, the first exception is the one to know. */
+GD_RARE static PyObject *ask_again(PyObject *method, PyObject *keywords) {
+  PyObject *class, *value, *trace;
+  bool blamed = gd_blames_arguments();
+  PyErr_Fetch(&class, &value, &trace);
+  PyObject *answer = PyObject_Call(method, no_arguments, keywords);
+  if (answer == NULL && !blamed && gd_blames_arguments()) return PyErr_Restore(class, value, trace), NULL;
+  PyObject *first[] = {class, value, trace};
+  for (int i = 0; i < 3; i++)
+    if (first[i] != NULL) Py_DecRef(first[i]);
+  return answer;
+}
+
+/* What x's __dlpack__ answers to the usual question, or to the bare one if that is what its type takes; to the other one after an
+   error that may come of the question (R33): a TypeError that speaks of arguments, and a BufferError for what legacy capsules cannot
+   say. */
 static PyObject *ask_method(PyObject *x, bool bare) {
   PyObject *method = PyObject_GetAttr(x, str_dlpack);
   if (method == NULL) return NULL;
   PyObject *answer = PyObject_Call(method, no_arguments, bare ? NULL : versioned_keyword);
-  if (answer == NULL && (PyErr_ExceptionMatches(PyExc_TypeError) || (bare && PyErr_ExceptionMatches(PyExc_BufferError)))) {
-    PyErr_Clear();
-    answer = PyObject_Call(method, no_arguments, bare ? versioned_keyword : NULL);
-  }
+  if (answer == NULL && (gd_blames_arguments() || (bare && PyErr_ExceptionMatches(PyExc_BufferError))))
+    answer = ask_again(method, bare ? versioned_keyword : NULL);
   Py_DecRef(method);
   return answer;
 }
