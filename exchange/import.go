@@ -16,7 +16,7 @@ type Request struct {
 	Device *dlpack.Device // nil: wherever it is
 	Copy   capsule.Copying
 
-	// For the time of a call only, which reads the memory, or writes it: a tensor that requires grad may do.
+	// For the time of a call only, which reads the memory, or writes it: a tensor that requires grad may do, and to read, a copy of what cannot be shared.
 	Reads, Writes bool
 }
 
@@ -48,7 +48,7 @@ func take(x cpython.Object, r Request) (capsule.Imported, error) {
 		return capsule.Import(x)
 	}
 	if isArray(x) {
-		return takeNumPy(x, r.Copy)
+		return takeNumPy(x, r)
 	}
 	typ := x.Type().Retain() // x's own code may give it another class
 	defer typ.Release()

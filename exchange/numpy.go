@@ -112,7 +112,7 @@ func learn(x cpython.Object) error {
 }
 
 // takeNumPy takes an array directly, and writes the plan for the next one of its type.
-func takeNumPy(x cpython.Object, copying capsule.Copying) (capsule.Imported, error) {
+func takeNumPy(x cpython.Object, r Request) (capsule.Imported, error) {
 	typ := x.Type().Retain() // x's own code may give it another class
 	defer typ.Release()
 	if typ.Has("mask") {
@@ -123,12 +123,16 @@ func takeNumPy(x cpython.Object, copying capsule.Copying) (capsule.Imported, err
 	}
 	o := cpython.TakeNumPy(x)
 	switch {
-	case !o.Exists() && copying == capsule.CopyAlways:
+	case !o.Exists() && (r.Copy == capsule.CopyAlways || r.Reads):
 		return takeNumPyCopy(x)
 	case !o.Exists():
 		strides := x.Find("strides")
 		defer strides.Release()
-		return capsule.Imported{}, dlpack.Errorf(dlpack.KindBuffer, "%s: want at most %d dimensions and strides in whole elements, got strides of %s bytes; use copy=True", typ.Name(), dlpack.MaxNDim, strides.Repr())
+		remedy := "use copy=True"
+		if r.Writes {
+			remedy = dlpack.AlignmentRemedy("x", true)
+		}
+		return capsule.Imported{}, dlpack.Errorf(dlpack.KindBuffer, "%s: want at most %d dimensions and strides in whole elements, got strides of %s bytes; %s", typ.Name(), dlpack.MaxNDim, strides.Repr(), remedy)
 	}
 	cpython.SetPlan(typ, cpython.Plan{Road: cpython.ByNumPy})
 	return capsule.Imported{Tensor: o}, nil
@@ -144,7 +148,7 @@ func takeNumPyCopy(x cpython.Object) (capsule.Imported, error) {
 	if !isArray(made) { // of a subclass with a copy() of its own
 		return capsule.Imported{}, dlpack.Errorf(dlpack.KindType, "%s.copy() returned %s: want an array", x.Type().Name(), made.Type().Name())
 	}
-	taken, err := takeNumPy(made, capsule.CopyNever)
+	taken, err := takeNumPy(made, Request{Copy: capsule.CopyNever})
 	taken.Copied = true
 	return taken, err
 }
