@@ -2,7 +2,9 @@ package kernel
 
 import (
 	"math"
+	"slices"
 	"strconv"
+	"strings"
 
 	"godlpack/dlpack"
 	"godlpack/packed"
@@ -114,7 +116,7 @@ func checkScalar(s *slot, cell packed.Cell) *refusal {
 		return nil
 	}
 	if dlpack.KindOf(err) == TypeError {
-		return &refusal{Kind: TypeError, Msg: "want " + s.want + ", got " + described(cell, scalarHint(s.Kind))}
+		return &refusal{Kind: TypeError, Msg: "want " + s.want + ", got " + described(cell, s)}
 	}
 	return &refusal{Kind: dlpack.KindOf(err), Msg: dlpack.MessageOf(err)}
 }
@@ -129,18 +131,40 @@ func large(cell packed.Cell) string {
 }
 
 // described names what a cell is, for error texts: a tensor by its dtype and shape, and with a hint what to pass instead.
-func described(cell packed.Cell, hint string) string {
-	if t, err := cell.Tensor(); err == nil && t != nil && t.Validate() == nil {
-		return "a tensor, " + string(appendTensor(nil, t)) + hint
+func described(cell packed.Cell, s *slot) string {
+	t, err := cell.Tensor()
+	if err != nil || t == nil || t.Validate() != nil {
+		return cell.Code.String()
 	}
-	return cell.Code.String()
+	text := "a tensor, " + string(appendTensor(nil, t))
+	if instead := instead(s, int(t.NDim)); instead != "" && !slices.Contains(t.Dims(), 0) {
+		text += ": pass " + instead
+	}
+	return text
 }
 
-// scalarHint says what to pass instead of a tensor where a value of the kind is wanted.
-func scalarHint(kind Kind) string {
-	switch kind {
-	case KindBool, KindInt, KindFloat:
-		return ": pass one of its elements (x[0].item())"
+// instead says what to make of a tensor x of so many axes for a slot that takes none; empty if there is nothing.
+func instead(s *slot, ndim int) string {
+	value := "x.item()"
+	if ndim > 0 {
+		value = "x[" + strings.Repeat("0, ", ndim-1) + "0].item()"
+	}
+	switch {
+	case s.Kind == KindList && s.elem.Kind == KindTensor && ndim > 1:
+		return "a list of tensors (list(x) or [x])"
+	case s.Kind == KindList && s.elem.Kind == KindTensor: // NumPy makes numbers of an array of one axis
+		return "a list of tensors ([x])"
+	case s.Kind == KindList && ndim == 0:
+		return "a list ([x.item()])"
+	case s.Kind == KindList && ndim == 1:
+		return "a list (x.tolist())"
+	case s.Kind == KindList:
+		return "a list (x.reshape(-1).tolist())"
+	case s.Kind == KindBool || s.Kind == KindInt || s.Kind == KindFloat:
+		if ndim == 0 {
+			return "its value (" + value + ")"
+		}
+		return "one of its elements (" + value + ")"
 	}
 	return ""
 }
@@ -202,7 +226,7 @@ func deviceOf(cell packed.Cell) (dlpack.Device, error) {
 func (c *Call) checkList(s *slot, cell packed.Cell, i int) *refusal {
 	list, err := cell.List()
 	if dlpack.KindOf(err) == TypeError {
-		return &refusal{Kind: TypeError, Msg: "want " + s.want + ", got " + described(cell, ": pass a list (.tolist())")}
+		return &refusal{Kind: TypeError, Msg: "want " + s.want + ", got " + described(cell, s)}
 	}
 	if err != nil {
 		return &refusal{Kind: dlpack.KindOf(err), Msg: dlpack.MessageOf(err)}

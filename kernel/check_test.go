@@ -126,7 +126,7 @@ func TestRefusals(t *testing.T) {
 		{"no list", []kernel.Param{{Name: "x", Kind: kernel.KindList, Elem: &kernel.Param{Kind: kernel.KindInt}}}, []any{3},
 			"TypeError: f(): argument 'x': want list of int, got int"},
 		{"tensor as a list", []kernel.Param{{Name: "x", Kind: kernel.KindList, Elem: &kernel.Param{Kind: kernel.KindInt}}}, []any{ints},
-			"TypeError: f(): argument 'x': want list of int, got a tensor, int64[4] on cpu: pass a list (.tolist())"},
+			"TypeError: f(): argument 'x': want list of int, got a tensor, int64[4] on cpu: pass a list (x.tolist())"},
 		{"list of other", []kernel.Param{{Name: "x", Kind: kernel.KindList, Elem: &kernel.Param{Kind: kernel.KindInt}}}, []any{[]any{1, "a"}},
 			"TypeError: f(): argument 'x': element 1: want int, got str"},
 		{"int", []kernel.Param{{Name: "x", Kind: kernel.KindInt}}, []any{1.5}, "TypeError: f(): argument 'x': want int, got float"},

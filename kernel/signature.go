@@ -86,6 +86,15 @@ func notes(p *Param) string {
 	return text
 }
 
+// Wants returns what each argument must be, in the words of error texts: "int", "float64[n] on cpu".
+func (f *Func) Wants() []string {
+	texts := make([]string, len(f.Params))
+	for i := range f.Params {
+		texts[i] = wanted(&f.Params[i])
+	}
+	return texts
+}
+
 func (f *Func) returns() string {
 	if len(f.Results) == 0 {
 		return ""

@@ -21,6 +21,9 @@ func init() {
 			return cpython.Object{}, err
 		}
 		o, err := ordinary(c.Arg(0), writes)
+		if errors.Is(err, errUnfit) {
+			err = unfit(c)
+		}
 		return o, argumentOf(c, c.Arg(1), err)
 	})
 	cpython.Handle(cpython.OpFunctionLike, tryLike)
@@ -106,6 +109,48 @@ func wrap(err error, c *cpython.Call, what string) error {
 	return dlpack.Wrap(err, callee(c)+"(): "+what)
 }
 
+// errUnfit is about an object that no parameter takes, whatever its kind.
+var errUnfit = dlpack.Errorf(dlpack.KindType, "want a tensor")
+
+// unfit says so of an argument, by what its parameter wants.
+func unfit(c *cpython.Call) error {
+	x, want := c.Arg(0), wanted(c)
+	got := x.Type().Name()
+	inList, err := c.Arg(3).Truth()
+	if err != nil {
+		return err
+	}
+	switch {
+	case want == "":
+		want = "a tensor, a number, a str, bytes, a list, a callable or None"
+	case inList:
+		got += " in a list"
+	case strings.HasPrefix(want, "list") && x.Type().Has("__iter__") && !x.Type().Has("keys"):
+		got += ": pass a list (list(x))"
+	}
+	return dlpack.Errorf(dlpack.KindType, "want %s, got %s", want, got)
+}
+
+// wanted is what the parameter of an argument wants; empty if that is not known.
+func wanted(c *cpython.Call) string {
+	module, err := cpython.Import("godlpack._library")
+	if err != nil {
+		cpython.ClearError()
+		return ""
+	}
+	defer module.Release()
+	want, err := module.CallMethod("wanted", []cpython.Object{c.Self, c.Arg(1)})
+	if err != nil {
+		cpython.ClearError()
+		return ""
+	}
+	defer want.Release()
+	if want.IsNone() {
+		return ""
+	}
+	return want.Str()
+}
+
 // ordinary makes of an argument something that the lane knows what to do with: a Tensor that lives as long as the call, a
 // number, a DType or a Device. A class that names no dtype stays what it is: the lane takes it for a callable.
 func ordinary(x cpython.Object, writes bool) (cpython.Object, error) {
@@ -155,7 +200,7 @@ func plainNumber(x cpython.Object) (cpython.Object, error) {
 			return item, err
 		}
 		item.Release()
-		return cpython.Object{}, dlpack.Errorf(dlpack.KindType, "want a tensor, or a number that fits into 64 bits, got %s", x.Type().Name())
+		return cpython.Object{}, errUnfit
 	}
 	if exports(x) {
 		return cpython.Object{}, nil
@@ -177,7 +222,7 @@ func plainNumber(x cpython.Object) (cpython.Object, error) {
 func lend(x cpython.Object, r exchange.Request) (cpython.Object, error) {
 	o, shares, err := share(x, r)
 	if err == nil && !shares {
-		err = dlpack.Errorf(dlpack.KindType, "want a tensor, a number, a str, bytes, a list, a callable or None, got %s", x.Type().Name())
+		err = errUnfit
 	}
 	return o, err
 }

@@ -205,12 +205,12 @@ static bool gather_tensor(call *c, PyObject *x, bool writes, const GDList *to, i
 
 /* Lets Go make something ordinary of x, and a plan for its type. A class that Go leaves as it is is a callable. */
 GD_RARE static bool gather_by_go(call *c, PyObject *x, PyObject *name, bool writes, int depth, const GDList *to, int64_t i, record *r) {
-  PyObject *args[] = {x, name == NULL ? Py_None : name, writes ? Py_True : Py_False}, *y = NULL;
+  PyObject *args[] = {x, name == NULL ? Py_None : name, writes ? Py_True : Py_False, depth > 0 ? Py_True : Py_False}, *y = NULL;
   PyErr_Clear();
   if (!gd_before_python(c)) return false;
   const gd_plan *plan = gd_plan_of(Py_TYPE(x));
   if (plan != NULL && (plan->road == GD_BY_METHOD || plan->road == GD_BY_BUFFER)) y = gd_lane_from_dlpack(NULL, &x, 1, NULL);
-  else y = gd_enter(GD_OP_function_argument, (PyObject *)c->f, args, 3, NULL);
+  else y = gd_enter(GD_OP_function_argument, (PyObject *)c->f, args, 4, NULL);
   if (gd_hold(c, y) == NULL) return false;
   if (y == x) return to->codes[i] = GD_CALLABLE, to->values[i].v_handle = x, true;
   if (Py_TYPE(y) == gd_tensor_type) {

@@ -188,6 +188,14 @@ def tell_loss(module: str, function: str, forked: bool, fork: str, variables: li
     )
 
 
+def wanted(function: Function, name: str) -> str | None:
+    """What an argument must be; None where nobody has said it: of libraries that the tool did not build."""
+    declaration = declarations.get(function, {})
+    names = [p["name"] for p in declaration.get("params") or ()]
+    wants: dict[str, str] = dict(zip(names, declaration.get("wants") or (), strict=False))
+    return wants.get(name)
+
+
 def framework(function: Function, name: str) -> type:
     """The type of a framework's arrays, for a function that returns them where no argument says which."""
     module, attribute = FRAMEWORKS[name]

@@ -8,11 +8,12 @@ import (
 	"godlpack/kernel"
 )
 
-// described is a function's declaration with what Python shows of it, so that Python need not work it out.
+// described is a function's declaration with what Python says of it, so that Python need not work it out.
 type described struct {
 	*kernel.Func
-	Signature string `json:"signature"`
-	Docstring string `json:"docstring"`
+	Signature string   `json:"signature"`
+	Docstring string   `json:"docstring"`
+	Wants     []string `json:"wants"`
 }
 
 // Sidecar returns the JSON file that lies beside a library: its functions, so that Python can offer them before it opens
@@ -20,7 +21,7 @@ type described struct {
 func Sidecar(name string, pkg *source.Package) ([]byte, error) {
 	functions := make([]described, len(pkg.Funcs))
 	for i, fn := range pkg.Funcs {
-		functions[i] = described{fn.Decl, fn.Decl.Signature(), fn.Decl.Docstring()}
+		functions[i] = described{fn.Decl, fn.Decl.Signature(), fn.Decl.Docstring(), fn.Decl.Wants()}
 	}
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)
