@@ -20,8 +20,8 @@ type Default struct {
 	memory goMemory // what the cell points to
 }
 
-// DefaultOf returns a default: None for nil, or the value of a bool, an int, an int64, a float64, a string, a []byte, a
-// dlpack.DType, a dlpack.Device, a []bool, []int64, []float64 or []string. It panics on any other value, on a NaN and on a
+// DefaultOf returns a default: None for nil, or the value of a bool, an int, an int64, a uint64, a float64, a string, a []byte, a
+// dlpack.DType, a dlpack.Device, a []bool, []int64, []uint64, []float64 or []string. It panics on any other value, on a NaN and on a
 // string that is not UTF-8: those have no literal.
 func DefaultOf(value any) *Default {
 	d := &Default{}
@@ -51,6 +51,11 @@ func (d *Default) literal(value any) (string, packed.Cell) {
 		return strconv.Itoa(v), packed.Int(int64(v))
 	case int64:
 		return strconv.FormatInt(v, 10), packed.Int(v)
+	case uint64:
+		if v <= math.MaxInt64 {
+			return strconv.FormatUint(v, 10), packed.Int(int64(v))
+		}
+		return strconv.FormatUint(v, 10), packed.Uint(v)
 	case float64:
 		return floatLiteral(v), packed.Float(v)
 	case dlpack.DType:
@@ -76,6 +81,8 @@ func (d *Default) block(value any) (string, packed.Cell) {
 	case []bool:
 		return list(d, v)
 	case []int64:
+		return list(d, v)
+	case []uint64:
 		return list(d, v)
 	case []float64:
 		return list(d, v)

@@ -239,6 +239,7 @@ Returns:
 Raises:
     TypeError: an argument is of another kind, dtype or rank
     ValueError: a number is out of range, extents disagree, or what is written overlaps
+    OverflowError: an integer is beyond 64 bits, or for a float beyond its range
     BufferError: memory is elsewhere, read-only, or not laid out as wanted`)
 }
 

@@ -119,10 +119,21 @@ func (f *Func) raises() string {
 	if slices.ContainsFunc(f.Params, hasValues) {
 		text += "\n    ValueError: a number is out of range, extents disagree, or what is written overlaps"
 	}
+	if slices.ContainsFunc(f.Params, isNumeric) {
+		text += "\n    OverflowError: an integer is beyond 64 bits, or for a float beyond its range"
+	}
 	if slices.ContainsFunc(f.Params, func(p Param) bool { return holdsTensor(&p) }) {
 		text += "\n    BufferError: memory is elsewhere, read-only, or not laid out as wanted"
 	}
 	return text
+}
+
+// isNumeric reports whether an argument is a number, or a list of numbers.
+func isNumeric(p Param) bool {
+	if p.Kind == KindList {
+		return isNumeric(*p.Elem)
+	}
+	return p.Kind == KindInt || p.Kind == KindFloat
 }
 
 // hasValues reports whether an argument of the right type may still have a wrong value.

@@ -1,6 +1,7 @@
 """What errors of arguments advise: it can be done, and then the call works."""
 
 import collections
+import inspect
 import re
 
 import pytest
@@ -226,3 +227,73 @@ def test_fields_of_another_dtype_are_refused(m, np):
     x = np.zeros(3, dtype=[("a", "u1"), ("b", "f4")])["b"]
     with pytest.raises(TypeError, match=r"want float64\[\.\.\.\] on cpu, got float32\[3\] on cpu"):
         m.sum(x)
+
+
+# ---- integers ----
+
+INTEGERS = """
+package integers
+
+//godlpack:export
+//godlpack:arg a default=18446744073709551615
+//godlpack:arg b default=0x8000000000000000
+//godlpack:arg c default=255
+//godlpack:arg d default=-9223372036854775808
+//godlpack:arg e default=[18446744073709551615,1,9223372036854775808]
+//godlpack:arg f default=[1,2]
+func Defaults(a uint64, b uint, c uint8, d int64, e []uint64, f []uint64) (uint64, uint, uint8, int64, []uint64, []uint64) {
+	return a, b, c, d, e, f
+}
+
+//godlpack:export
+func Small(x uint8) uint8 { return x }
+
+//godlpack:export
+func Large(x uint64) uint64 { return x }
+
+//godlpack:export
+func Signed(x int64) int64 { return x }
+
+//godlpack:export
+func Floating(x float64) float64 { return x }
+"""
+
+
+def test_defaults_of_all_integers(own_cache):
+    m = gd.load_inline(INTEGERS)
+    wanted = (2**64 - 1, 2**63, 255, -(2**63), [2**64 - 1, 1, 2**63], [1, 2])
+    assert m.defaults() == wanted
+    assert [p.default for p in inspect.signature(m.defaults).parameters.values()] == [
+        tuple(x) if isinstance(x, list) else x for x in wanted
+    ]
+    assert m.defaults(1, e=[2**64 - 2])[4] == [2**64 - 2]
+
+
+@pytest.mark.parametrize(
+    ("type", "value"),
+    [
+        ("uint64", 2**64),
+        ("uint64", -1),
+        ("uint32", 2**32),
+        ("int64", 2**63),
+        ("[]uint64", "[18446744073709551616]"),
+        ("[]uint64", "[1,-1]"),
+        ("[]int64", "[9223372036854775808]"),
+    ],
+)
+def test_defaults_that_do_not_fit(own_cache, type, value):
+    with pytest.raises(gd.BuildError, match=f"an integer that a {type.strip('[]')} can hold"):
+        gd.load_inline(f"package p\n\n//godlpack:export\n//godlpack:arg x default={value}\nfunc F(x {type}) {{}}\n")
+
+
+def test_integers_out_of_range(own_cache):
+    """The docstring names both exceptions."""
+    m = gd.load_inline(INTEGERS)
+    cases = {m.small: 256, m.large: 2**64, m.signed: 2**63, m.floating: 2**1024}
+    for function, value in cases.items():
+        error = ValueError if function is m.small else OverflowError
+        with pytest.raises(error):
+            function(value)
+        assert f"    {error.__name__}: " in function.__doc__
+    with pytest.raises(ValueError, match="want uint64, got -1"):
+        m.large(-1)

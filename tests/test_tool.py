@@ -495,7 +495,10 @@ def test_none_and_defaults_cross(forms):
     with pytest.raises(RuntimeError, match="no scale"):
         forms.optional(None)
     assert forms.defaults() is None
-    text = "(flag=True, axis=-1, eps=1e-05, mode='same size', kind='float32', on='cuda:1', pads=(1, 2), wait=16)"
+    text = (
+        "(flag=True, axis=-1, eps=1e-05, mode='same size', kind='float32', on='cuda:1', pads=(1, 2), wait=16, "
+        "most=18446744073709551615, masks=(0, 18446744073709551615))"
+    )
     assert str(inspect.signature(forms.defaults)) == text
 
 

@@ -102,6 +102,8 @@ func (f *file) literal(value any) string {
 		return "nil"
 	case int64:
 		return fmt.Sprintf("int64(%d)", v)
+	case uint64:
+		return fmt.Sprintf("uint64(%d)", v)
 	case float64:
 		return fmt.Sprintf("float64(%v)", v)
 	case dlpack.DType:

@@ -82,16 +82,18 @@ func literal(v Value, text string) (value any, ok bool) {
 	return list(*v.Items, text)
 }
 
-// integer reads a number in the range of the parameter's type; those of a uint64 beyond int64 have no default.
-func integer(v Value, text string) (int64, bool) {
-	n, err := strconv.ParseInt(text, 0, 64)
+// integer reads a number in the range of the parameter's type: an int64, or a uint64 where that is too small.
+func integer(v Value, text string) (any, bool) {
 	bits, unsigned := intRange(v.Type)
-	if unsigned {
-		_, outside := strconv.ParseUint(text, 0, bits)
-		return n, err == nil && outside == nil
+	if !unsigned {
+		n, err := strconv.ParseInt(text, 0, bits)
+		return n, err == nil
 	}
-	_, outside := strconv.ParseInt(text, 0, bits)
-	return n, err == nil && outside == nil
+	n, err := strconv.ParseUint(text, 0, bits)
+	if n > math.MaxInt64 {
+		return n, err == nil
+	}
+	return int64(n), err == nil
 }
 
 // unquote returns the text as it is, or what stands in "".
@@ -117,7 +119,9 @@ func list(item Value, text string) (any, bool) {
 	case Bool:
 		value, ok = literals[bool](item, words)
 	case Int:
-		value, ok = literals[int64](item, words)
+		if value, ok = literals[int64](item, words); !ok {
+			value, ok = literals[uint64](item, words)
+		}
 	case Float:
 		value, ok = literals[float64](item, words)
 	case String:
@@ -130,10 +134,21 @@ func literals[T any](item Value, words []string) ([]T, bool) {
 	all := make([]T, len(words))
 	for i, text := range words {
 		value, ok := literal(item, strings.TrimSpace(text))
+		all[i], ok = as[T](value, ok)
 		if !ok {
 			return nil, false
 		}
-		all[i] = value.(T)
 	}
 	return all, true
+}
+
+// as is an element's value as one of T, which all elements have: of integers, uint64 where one of them is.
+func as[T any](value any, ok bool) (T, bool) {
+	if n, isInt := value.(int64); isInt {
+		if unsigned, wanted := any(uint64(n)).(T); wanted {
+			return unsigned, ok && n >= 0
+		}
+	}
+	v, fits := value.(T)
+	return v, ok && fits
 }

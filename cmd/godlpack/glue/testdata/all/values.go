@@ -61,8 +61,10 @@ func Optional(scale *float64, seed *int64, names *[]string) (*float64, error) {
 //godlpack:arg kind default=float32
 //godlpack:arg on default=cuda:1
 //godlpack:arg pads default=[1, 2]
+//godlpack:arg most default=18446744073709551615
+//godlpack:arg masks default=[0, 18446744073709551615]
 //godlpack:arg wait default=0x10
-func Defaults(flag bool, axis int, eps float64, mode string, kind dlpack.DType, on dlpack.Device, pads []int64, wait time.Duration) {
+func Defaults(flag bool, axis int, eps float64, mode string, kind dlpack.DType, on dlpack.Device, pads []int64, wait time.Duration, most uint64, masks []uint64) {
 }
 
 // Call calls back into Python. The parameters of nRows and lambda are called otherwise there.
