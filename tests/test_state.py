@@ -306,3 +306,46 @@ def test_sidecar_says_it(libraries):
     assert said("warn") == {"fork": "warn", "variables": ["n"]}
     assert said("fresh") is None
     assert said("refuse") == {"fork": "refuse", "variables": ["n"]}
+
+
+LATER = """
+package later
+
+import "sync"
+
+var (
+	kept  = sync.OnceValue(func() *[]int { return new([]int) })
+	table = sync.OnceValue(func() []int { return []int{1, 2} })
+)
+
+//godlpack:export
+func Add(n int) int {
+	*kept() = append(*kept(), n)
+	return len(*kept())
+}
+
+//godlpack:export
+func Read(i int) int { return table()[i] }
+"""
+
+
+@pytest.mark.parametrize("reads_alone", [False, True])
+def test_what_once_value_gives(python, own_cache, reads_alone):
+    """It is state where something is written through it, and none where it is only read."""
+    import godlpack as gd
+
+    source = LATER.replace("*kept() = append(*kept(), n)", "") if reads_alone else LATER
+    script = f"""
+import os, warnings
+import godlpack as gd
+m = gd.load_module({gd.load_inline(source).__file__!r})
+assert m.read(1) == 2 and m.add(1) == (0 if {reads_alone} else 1)
+if not (child := os.fork()):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        m.add(1)
+    print([str(w.message).partition("remembered ")[2][:6] for w in caught], flush=True)
+    os._exit(0)
+assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+"""
+    assert python(script) == ("[]\n" if reads_alone else "['(kept)']\n")

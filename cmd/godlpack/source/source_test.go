@@ -171,6 +171,44 @@ func TestState(t *testing.T) {
 	}
 }
 
+// A kernel of a device that is compiled once, as the guide shows, is no state.
+func TestStateOfKernels(t *testing.T) {
+	pkg, err := load(t, write(t, `package ops
+
+import (
+	"sync"
+
+	"godlpack/cuda"
+)
+
+var device = sync.OnceValues(func() (*cuda.Device, error) { return cuda.Open(0) })
+
+var halve = sync.OnceValues(func() (cuda.Function, error) {
+	device, err := device()
+	if err != nil {
+		return cuda.Function{}, err
+	}
+	module, err := device.Compile("source", "halve.cu")
+	if err != nil {
+		return cuda.Function{}, err
+	}
+	return module.Function("halve")
+})
+
+//godlpack:export
+func Halve() error {
+	f, err := halve()
+	if err != nil {
+		return err
+	}
+	return f.Launch(cuda.Stream{}, cuda.Grid{})
+}
+`))
+	if err != nil || pkg.State != nil {
+		t.Errorf("got %+v, %v", pkg, err)
+	}
+}
+
 func TestStateDirective(t *testing.T) {
 	const text = "%s\npackage ops\n\nvar n int\n\n//godlpack:export\nfunc F() int { n++; return n }\n"
 	for mark, want := range map[string]*kernel.State{

@@ -109,11 +109,24 @@ func (f *flow) changes(v *types.Var) bool {
 	if harmless(v.Type()) {
 		return false
 	}
-	if _, ok := v.Type().Underlying().(*types.Signature); ok && f.starts[v].remembers() {
+	if fn, ok := v.Type().Underlying().(*types.Signature); ok && (f.starts[v].remembers() || f.starts[v].isOnce() && givesFunction(fn)) {
 		return true
 	}
 	return f.written(v)
 }
+
+// givesFunction tells whether a function among the results may be a closure that keeps something.
+func givesFunction(fn *types.Signature) bool {
+	for v := range fn.Results().Variables() {
+		if _, ok := v.Type().Underlying().(*types.Signature); ok {
+			return true
+		}
+	}
+	return false
+}
+
+// isOnce tells whether a value is what sync.OnceValue, OnceValues or OnceFunc makes.
+func (s start) isOnce() bool { return s.value != nil && doesOnce(ast.Unparen(s.value), s.info) }
 
 // remembers tells whether a value that is a function may be a closure that keeps something: one that a call made. Those of
 // sync.OnceValue give the same each time.

@@ -19,7 +19,7 @@ func (f *flow) writes(v types.Object, u use) bool {
 	name := place
 	for ; at > 0; at-- { // outwards, to all of the expression that says where: v.table[i].name
 		outer, ok := u.around[at-1].(ast.Expr)
-		if !ok || !isPart(place, outer, u.info) {
+		if !ok || !isPart(place, outer, u.info) && !(place == name && f.givesSame(v, place, outer)) {
 			break
 		}
 		place = outer
@@ -64,6 +64,13 @@ func isPart(inner, outer ast.Expr, info *types.Info) bool {
 	return false
 }
 
+// givesSame tells whether an expression calls a variable, whose name is a place, that gives the same each time: what that refers to
+// is as good as the variable's.
+func (f *flow) givesSame(v types.Object, place, outer ast.Expr) bool {
+	call, ok := outer.(*ast.CallExpr)
+	return ok && call.Fun == place && f.starts[v].isOnce()
+}
+
 // writesAt looks at what is done with a place: the node around it, u.around[at-1], tells.
 func (f *flow) writesAt(v types.Object, u use, at int, name, place ast.Expr) bool {
 	t := u.info.TypeOf(place)
@@ -97,19 +104,17 @@ func (f *flow) writesAt(v types.Object, u use, at int, name, place ast.Expr) boo
 
 // assigned tells whether what is assigned to something is written there: only local variables are looked after.
 func (f *flow) assigned(n *ast.AssignStmt, value ast.Expr, info *types.Info) bool {
-	i := slices.Index(n.Rhs, value)
-	if len(n.Lhs) != len(n.Rhs) { // v, ok := m[key]
-		i = 0
+	if len(n.Lhs) != len(n.Rhs) { // v, ok := m[key]; v, err := f()
+		return slices.ContainsFunc(n.Lhs, func(to ast.Expr) bool { return f.leaks(info.TypeOf(to)) && f.stored(to, info) })
 	}
-	return f.stored(n.Lhs[max(i, 0)], info)
+	return f.stored(n.Lhs[max(slices.Index(n.Rhs, value), 0)], info)
 }
 
 func (f *flow) begun(n *ast.ValueSpec, value ast.Expr, info *types.Info) bool {
-	i := slices.Index(n.Values, value)
 	if len(n.Names) != len(n.Values) {
-		i = 0
+		return slices.ContainsFunc(n.Names, func(to *ast.Ident) bool { return f.leaks(info.TypeOf(to)) && f.stored(to, info) })
 	}
-	return f.stored(n.Names[max(i, 0)], info)
+	return f.stored(n.Names[max(slices.Index(n.Values, value), 0)], info)
 }
 
 func (f *flow) stored(to ast.Expr, info *types.Info) bool {
@@ -218,6 +223,7 @@ var keepers = []string{
 	"regexp.Regexp", "strings.Replacer", "text/template.Template", "html/template.Template", "time.Location", "time.Time",
 	"log.Logger", "log/slog.Logger", "encoding/base64.Encoding", "unicode.RangeTable", "hash/crc32.Table", "hash/crc64.Table",
 	"reflect.Type", "embed.FS",
+	"godlpack/cuda.Driver", "godlpack/cuda.Device", "godlpack/cuda.Module", "godlpack/cuda.Function", // no child of a fork can use CUDA
 }
 
 // harmless tells whether what a variable of that type keeps is of no interest: errors too are made once.
@@ -254,8 +260,13 @@ func refers(t types.Type, seen map[types.Type]bool) bool {
 			}
 		}
 		return false
-	case *types.Tuple: // of v, ok := m[key]
-		return refers(u.At(0).Type(), seen)
+	case *types.Tuple: // of v, ok := m[key], or a call's
+		for v := range u.Variables() {
+			if refers(v.Type(), seen) {
+				return true
+			}
+		}
+		return false
 	}
 	return true
 }

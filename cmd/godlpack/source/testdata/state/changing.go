@@ -22,38 +22,67 @@ func (x index) first() string { return x.names[0] }
 func (x *index) forward(name string) { x.add(name) }
 
 var (
-	sCounter   int
-	sSum       float64
-	sTable     [4]int
-	sMap       = map[string]int{}
-	sDeleted   = map[string]int{}
-	sCleared   []int
-	sField     struct{ a, b int }
-	sIndex     index
-	sPointer   = &index{}
-	sForwarded = &index{}
-	sAliased   = &index{}
-	sRanged    = []*index{{}}
-	sPassed    = []int{1}
-	sReturned  = []int{1}
-	sAddress   int
-	sAtomic    atomic.Int64
-	sSyncMap   sync.Map
-	sChannel   = make(chan int, 1)
-	sRandom    = rand.New(rand.NewSource(1))
-	sClosure   = counter()
-	sHook      func()
-	sOnce      int
-	onceGuard  sync.Once
-	sInGoFunc  int
-	sSorted    = []int{2, 1}
-	sAny       any
-	sSlice     [4]int
-	sAsserted  any = &index{}
-	sCommaOk       = map[string]*index{}
-	sStruct    struct{ inner []int }
-	sTwice     int
+	sCounter     int
+	sSum         float64
+	sTable       [4]int
+	sMap         = map[string]int{}
+	sDeleted     = map[string]int{}
+	sCleared     []int
+	sField       struct{ a, b int }
+	sIndex       index
+	sPointer     = &index{}
+	sForwarded   = &index{}
+	sAliased     = &index{}
+	sRanged      = []*index{{}}
+	sPassed      = []int{1}
+	sReturned    = []int{1}
+	sAddress     int
+	sAtomic      atomic.Int64
+	sSyncMap     sync.Map
+	sChannel     = make(chan int, 1)
+	sRandom      = rand.New(rand.NewSource(1))
+	sClosure     = counter()
+	sHook        func()
+	sOnce        int
+	onceGuard    sync.Once
+	sInGoFunc    int
+	sSorted      = []int{2, 1}
+	sAny         any
+	sSlice       [4]int
+	sAsserted    any = &index{}
+	sCommaOk         = map[string]*index{}
+	sStruct      struct{ inner []int }
+	sTwice       int
+	sLater       = sync.OnceValue(func() *[]int { return new([]int) })
+	sLaterMap    = sync.OnceValue(func() map[string]int { return map[string]int{} })
+	sLaterSlice  = sync.OnceValue(func() []int { return make([]int, 1) })
+	sLaterTwo    = sync.OnceValues(func() (*index, error) { return &index{}, nil })
+	sLaterSecond = sync.OnceValues(func() (int, *index) { return 1, &index{} })
+	sLaterChan   = sync.OnceValue(func() chan int { return make(chan int, 1) })
+	sLaterFunc   = sync.OnceValue(counter)
+	sLaterGiven  = sync.OnceValue(func() *index { return &index{} })
+	sLaterReturn = (sync.OnceValue(func() []int { return []int{1} }))
 )
+
+//godlpack:export
+func Later() []int {
+	*sLater() = append(*sLater(), 1)
+	sLaterMap()["a"]++
+	slice := sLaterSlice()
+	slice[0] = 1
+	x, err := sLaterTwo()
+	if err == nil {
+		x.add("a")
+	}
+	_, y := sLaterSecond()
+	y.count++
+	sLaterChan() <- 1
+	sLaterFunc()()
+	grow(sLaterGiven())
+	return sLaterReturn()
+}
+
+func grow(x *index) { x.count++ }
 
 func counter() func() int {
 	n := 0

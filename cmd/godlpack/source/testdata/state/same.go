@@ -28,6 +28,10 @@ var (
 	lazy      []int
 	lazier    []int
 	later     = sync.OnceValue(func() []int { return []int{1} })
+	laterTwo  = sync.OnceValues(func() (map[string]int, error) { return map[string]int{"a": 1}, nil })
+	laterInt  = sync.OnceValue(func() int { return 1 })
+	laterPass = sync.OnceValue(func() *index { return &index{} })
+	laterRun  = sync.OnceFunc(func() { lazy = []int{limit} })
 	twice     = func(n int) int { return 2 * n }
 	handlers  = map[string]func(int) int{"twice": twice}
 	point     = struct{ x, y int }{1, 2}
@@ -95,5 +99,12 @@ func Read(n int, name string) (int, error) {
 	n += sum(table[:]) + sum(part) + rank + sum(nested[name]) + lazy[0] + len(lazier) + later()[0] + handlers[name](twice(n)) +
 		copied.x + find(shared, name) + len(local) + len(data) + len(converted) + begun + store.Limit
 	_ = ok
+	known, err := laterTwo()
+	for range laterInt() {
+		laterRun()
+	}
+	for _, v := range later() {
+		n += v + known["a"] + sum(later()) + find(laterPass(), name) + len(laterPass().names)
+	}
 	return n + len(byMethod.first()) + len(shared.first()), err
 }
