@@ -383,3 +383,14 @@ def test_compiled_code_does_not_write_to_what_requires_grad(ops):
     with torch.no_grad():
         assert whole(step)(x, y).tolist() == [3, 3, 3]
     assert whole(step)(x, y.detach()).tolist() == [3, 3, 3]
+
+
+def test_default_beyond_what_torch_holds(own_cache):
+    source = (
+        'package p\n\nimport "godlpack/tensor"\n\n//godlpack:export\n//godlpack:arg x shape=[n]\n//godlpack:arg y default={}\n'
+        "//godlpack:result 0 shape=[n]\nfunc F(x tensor.Of[float32], y {}) tensor.Of[float32] {{ return x }}\n"
+    )
+    for value, kind in ("18446744073709551615", "uint64"), ("[1,9223372036854775808]", "[]uint64"):
+        f = gd.load_inline(source.format(value, kind)).f
+        with pytest.raises(ValueError, match=r"f\(\): argument 'y': want a default of at most 2\*\*63-1"):
+            gd.torch_op(f, name=f"beyond::{kind.strip('[]')}", fake=lambda x, y: torch.empty_like(x))

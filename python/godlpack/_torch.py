@@ -127,7 +127,7 @@ def schema(function: str, params: list[Declared], results: list[Declared]) -> st
     for i, p in enumerate(params):
         if (text := schema_type(p, f"a{i}!")) is None:
             raise TypeError(f"torch_op(): {function}(): argument '{p['name']}': operators of torch take no {kind(p)}")
-        taken.append(f"{text} {p['name']}{schema_default(p)}")
+        taken.append(f"{text} {p['name']}{schema_default(function, p)}")
     given = []
     for i, r in enumerate(results):
         if (text := schema_type(r)) not in ("Tensor", "Tensor[]"):
@@ -149,10 +149,14 @@ def schema_type(p: Declared, alias: str = "") -> str | None:
     return f"{text}?" if text and p.get("optional") else text
 
 
-def schema_default(p: Declared) -> str:
+def schema_default(function: str, p: Declared) -> str:
     if not p.get("default"):
         return ""
     value = ast.literal_eval(p["default"])
+    if any(isinstance(x, int) and x >= 2**63 for x in (value if isinstance(value, tuple) else (value,))):
+        raise ValueError(
+            f"torch_op(): {function}(): argument '{p['name']}': want a default of at most 2**63-1, as operators of torch, got {value}"
+        )
     if isinstance(value, str) and p["kind"] != "dtype":  # dtypes are written without quotes
         value = json.dumps(value, ensure_ascii=False)
     return f"={list(value) if isinstance(value, tuple) else value}"
