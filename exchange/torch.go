@@ -2,7 +2,6 @@ package exchange
 
 import (
 	"encoding/binary"
-	"slices"
 
 	"godlpack/internal/cpython"
 )
@@ -13,9 +12,10 @@ func foreign(typ cpython.Object) bool {
 	return module != "torch" && module != "torch.nn.parameter"
 }
 
-// LearnTorch finds the flag in torch's storages that lets them be resized, so that the lane can forbid it while a function
-// works on their memory. torch clears it itself when NumPy shares the memory, which shows where it is; nothing of torch sets
-// it again. Whatever it finds is held against what torch says of another tensor.
+// LearnTorch finds out how torch's storages are made, so that the lane can keep their memory where it is while a function works
+// on it: where they have the flag that lets them be resized, and what frees their memory. torch clears the flag itself when
+// NumPy shares the memory, which shows where it is; nothing of torch sets it again. Whatever is found is held against what
+// torch does with other storages.
 //
 // GIL: held; runs torch's code.
 // Owns: nothing passes.
@@ -24,7 +24,7 @@ func LearnTorch() {
 	layout, ok := torchLayout()
 	if ok {
 		cpython.LearnTorch(layout)
-		ok = locksAgree()
+		ok = pinHolds(empty) && pinHolds(ofNumpy)
 	}
 	if !ok {
 		cpython.ForgetTorch()
@@ -32,30 +32,64 @@ func LearnTorch() {
 	cpython.ClearError()
 }
 
-// A storage is a tensor of torch, its storage, and where they are.
-type storage struct{ tensor, object, impl, address cpython.Object }
+// A storage is a tensor of torch, its storage, and where that and its memory are.
+type storage struct{ tensor, object, address, data cpython.Object }
 
-// newStorage makes one; the caller releases it, also where it is not complete.
-func newStorage() (s storage, ok bool) {
+// empty makes one in memory of torch's.
+func empty() (storage, bool) {
+	function := cpython.Imported("torch").FindIn("empty")
+	if !function.Exists() {
+		return storage{}, false
+	}
+	defer function.Release()
+	cpu, err := cpython.Text("cpu")
+	if err != nil {
+		return storage{}, false
+	}
+	defer cpu.Release()
 	n := cpython.Int(3)
 	defer n.Release()
-	var err error
-	if s.tensor, err = cpython.Imported("torch").CallIn("empty", n); err != nil {
-		return s, false
-	}
-	if s.object, err = s.tensor.CallMethod("untyped_storage", nil); err != nil {
-		return s, false
-	}
-	s.impl, s.address = s.tensor.Find("_cdata"), s.object.Find("_cdata")
-	return s, s.impl.IsInt() && s.address.IsInt()
+	tensor, err := function.Call([]cpython.Object{n}, cpython.Keyword{Name: "device", Value: cpu})
+	return storageOf(tensor), err == nil
 }
 
-func (s storage) release() {
-	cpython.ReleaseAll([]cpython.Object{s.tensor, s.object, s.impl, s.address})
+// ofNumpy makes one in memory of NumPy's.
+func ofNumpy() (storage, bool) {
+	s, ok := empty()
+	defer s.release()
+	if !ok {
+		return storage{}, false
+	}
+	array, err := s.tensor.CallMethod("numpy", nil)
+	if err != nil {
+		return storage{}, false
+	}
+	defer array.Release()
+	tensor, err := cpython.Imported("torch").CallIn("from_numpy", array)
+	return storageOf(tensor), err == nil
+}
+
+func storageOf(tensor cpython.Object) storage {
+	s := storage{tensor: tensor}
+	s.object, _ = tensor.CallIn("untyped_storage")
+	s.address = s.object.FindIn("_cdata")
+	s.data, _ = s.object.CallIn("data_ptr")
+	return s
+}
+
+// isComplete reports whether torch has answered all questions.
+func (s *storage) isComplete() bool {
+	return s.address.Exists() && s.address.IsInt() && s.data.Exists() && s.data.IsInt()
+}
+
+// release gives back what s holds, which need not be complete.
+func (s *storage) release() {
+	cpython.ReleaseAll([]cpython.Object{s.tensor, s.object, s.address, s.data})
+	*s = storage{}
 }
 
 // resizable is what torch says.
-func (s storage) resizable() bool {
+func (s *storage) resizable() bool {
 	answer, err := s.object.CallMethod("resizable", nil)
 	if err != nil {
 		return false
@@ -66,35 +100,70 @@ func (s storage) resizable() bool {
 }
 
 func torchLayout() (l cpython.TorchLayout, ok bool) {
-	s, ok := newStorage()
-	defer s.release()
-	if !ok || !s.resizable() {
+	own, made := empty()
+	defer own.release()
+	foreign, alsoMade := ofNumpy()
+	defer foreign.release()
+	if !made || !alsoMade || !own.isComplete() || !foreign.isComplete() || !own.resizable() || foreign.resizable() {
 		return l, false
 	}
-	size := s.tensor.Type().Find("__basicsize__")
+	l.Type = own.object.Type()
+	size := l.Type.Find("__basicsize__")
 	defer size.Release()
 	n, _, err := size.Int64()
 	if err != nil {
 		return l, false
 	}
-	l.Impl = wordAt(s.tensor.Memory(int(n)), s.impl)
-	l.Storage = wordAt(s.impl.Allocation(), s.address)
-	before := s.address.Allocation()
-	shared, err := s.tensor.CallMethod("numpy", nil)
+	l.Storage = wordAt(own.object.Memory(int(n)), own.address)
+	before := own.address.Allocation()
+	l.Deleter, l.Context = contentsAt(before, own.data)
+	shared, err := own.tensor.CallMethod("numpy", nil)
 	if err != nil {
 		return l, false
 	}
 	shared.Release()
-	l.Resizable = cleared(before, s.address.Allocation())
-	return l, !s.resizable() && l.Impl > 0 && l.Storage > 0 && l.Resizable > 0
+	l.Resizable = cleared(before, own.address.Allocation())
+	if own.resizable() || l.Storage <= 0 || l.Resizable <= 0 || l.Deleter <= 0 {
+		return l, false
+	}
+	return withDeleters(l, before, foreign)
 }
+
+// contentsAt is where a storage of torch's own memory, a copy of which is given, has the deleter of the memory, and what
+// that is called with, in either order: here the memory itself, as the word before. -1 if it is not so.
+func contentsAt(memory []byte, data cpython.Object) (deleter, context int) {
+	address := uint64(uintptr(data.Pointer()))
+	for i := 0; i+24 <= len(memory); i += 8 {
+		first, second := word(memory, i+8), word(memory, i+16)
+		switch {
+		case word(memory, i) != address:
+		case second == address && cpython.IsCode(first):
+			return i + 8, i + 16
+		case first == address && cpython.IsCode(second):
+			return i + 16, i + 8
+		}
+	}
+	return -1, -1
+}
+
+// withDeleters adds which deleters a storage of torch's own memory, a copy of which is given, and one of others' memory have.
+func withDeleters(l cpython.TorchLayout, own []byte, s storage) (cpython.TorchLayout, bool) {
+	foreign := s.address.Allocation()
+	data := min(l.Deleter, l.Context) - 8
+	if len(foreign) < max(l.Deleter, l.Context)+8 || word(foreign, data) != uint64(uintptr(s.data.Pointer())) {
+		return l, false
+	}
+	l.FreesOwn, l.FreesForeign = word(own, l.Deleter), word(foreign, l.Deleter)
+	return l, l.FreesOwn != l.FreesForeign && cpython.IsCode(l.FreesForeign) && word(foreign, l.Context) != 0
+}
+
+func word(memory []byte, at int) uint64 { return binary.NativeEndian.Uint64(memory[at:]) }
 
 // wordAt is where the number is among the words of some memory: -1 if it is there not once.
 func wordAt(memory []byte, number cpython.Object) int {
-	word := binary.NativeEndian.AppendUint64(nil, uint64(uintptr(number.Pointer())))
 	found := -1
 	for i := 0; i+8 <= len(memory); i += 8 {
-		if slices.Equal(memory[i:i+8], word) {
+		if word(memory, i) == uint64(uintptr(number.Pointer())) {
 			if found >= 0 {
 				return -1
 			}
@@ -119,14 +188,17 @@ func cleared(before, after []byte) int {
 	return found
 }
 
-// locksAgree tries the flag on another tensor.
-func locksAgree() bool {
+// pinHolds tries a pin on another storage: it must not be resized, and its memory must outlive it.
+func pinHolds(newStorage func() (storage, bool)) bool {
 	s, ok := newStorage()
 	defer s.release()
-	if !ok || !s.resizable() {
+	if !ok || !s.isComplete() {
 		return false
 	}
-	locked := false
-	cpython.TryTorchLock(s.tensor, func() { locked = !s.resizable() })
-	return locked && s.resizable()
+	forbidden := false
+	left := cpython.TryTorchPin(s.object, func() {
+		forbidden = !s.resizable()
+		s.release()
+	})
+	return forbidden && left
 }

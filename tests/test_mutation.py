@@ -189,6 +189,7 @@ TORCH = {
     "data": lambda x: setattr(x, "data", torch.zeros(3)),
     "set": lambda x: x.set_(torch.zeros(3)),
     "storage": lambda x: x.untyped_storage().resize_(0),
+    "share": lambda x: x.share_memory_().detach().numpy(),  # else torch would try to resize it, and fall
     "transpose": lambda x: x.unsqueeze_(0).t_(),
     "as strided": lambda x: x.as_strided_((3,), (0,)),
     "squeeze": lambda x: x.unsqueeze_(0),

@@ -186,25 +186,39 @@ bool gd_numpy_is_array(PyObject *x);
 
 /* ---- pins: memory that others hold, and must not move while a function works on it ---- */
 
-/* That the owner of some memory must not resize it: where is what says so, and the same for all locks on that memory. */
+/* That the owner of some memory must not give it up: on a list of all, which several calls may have put it on. */
 typedef struct gd_lock {
-  struct gd_lock *next, **link; /* on the list of all; link leads here */
-  void *where;                  /* NULL: no lock */
+  struct gd_lock *next, **link; /* on the list; link leads here */
+  void *where, *data;           /* the owner, an array or a storage, and its memory; where is NULL: no lock */
+  void (*free)(void *);         /* what the last lock gives the memory to; NULL: its owner still has it */
+  bool cleared;                 /* the owner's flag, that it may resize the memory, was set */
 } gd_lock;
 typedef struct {
   DLManagedTensorVersioned *managed; /* by a table that is not torch's */
   PyObject *owner, *base;            /* of torch: the storage; of NumPy: the array that has the memory, and what it has it from */
-  void *data;                        /* its memory, if it is its own */
   gd_lock lock;
 } gd_pin;
 
-const gd_lock *gd_lock_find(const void *where);
-void gd_lock_add(gd_lock *l, void *where);
+const gd_lock *gd_lock_find(const void *where, const void *data);
+void gd_lock_add(gd_lock *l);
 bool gd_lock_remove(gd_lock *l);
+bool gd_lock_leave(const void *data, void (*free)(void *));
+void gd_locks_forked(void);
+
+/* Where a Python object of type has torch's storage, and that the flag that lets it be resized, the deleter of its memory, and
+   what that is called with. The memory of torch's own allocator has one deleter, memory of others has another; there are more. */
+enum { GD_TORCH_OWN, GD_TORCH_FOREIGN, GD_TORCH_KINDS };
+typedef struct {
+  PyTypeObject *type;
+  size_t storage, resizable, deleter, context;
+  void (*frees[GD_TORCH_KINDS])(void *context);
+  bool known;
+} gd_torch;
+
+void gd_torch_learn(const gd_torch *found);
 bool gd_torch_is_type(PyTypeObject *type);
-void gd_torch_learn(size_t impl, size_t storage, size_t resizable, bool known);
-void gd_torch_lock(gd_lock *l, PyObject *x);
-void gd_torch_unlock(gd_lock *l);
+void gd_torch_pin(gd_pin *pin);
+void gd_torch_unpin(gd_pin *pin);
 void gd_numpy_pin(PyObject *x, gd_pin *pin);
 void gd_numpy_unpin(gd_pin *pin);
 

@@ -50,6 +50,7 @@ static void after_fork(void) { pthread_mutex_unlock(&loading); }
 static void after_fork_in_child(void) {
   forks++;
   gd_greenlets_forked();
+  gd_locks_forked();
   gd_watch_forked();
   opening = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
   loading = (pthread_mutex_t)PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;

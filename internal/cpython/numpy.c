@@ -108,9 +108,9 @@ void gd_numpy_pin(PyObject *x, gd_pin *pin) {
   while (gd_numpy_is_array(a->base)) a = (numpy_array *)a->base;
   Py_IncRef(pin->owner = (PyObject *)a);
   if ((pin->base = a->base) != NULL) Py_IncRef(pin->base);
-  if (!(a->flags & OWNS_DATA) && gd_lock_find(a) == NULL) return;
-  gd_lock_add(&pin->lock, a);
-  pin->data = a->data;
+  if (!(a->flags & OWNS_DATA) && gd_lock_find(a, NULL) == NULL) return;
+  pin->lock = (gd_lock){.where = a, .data = a->data, .cleared = true};
+  gd_lock_add(&pin->lock);
   a->flags &= ~OWNS_DATA;
 }
 
@@ -121,7 +121,7 @@ void gd_numpy_pin(PyObject *x, gd_pin *pin) {
    Threads: any with the GIL. */
 void gd_numpy_unpin(gd_pin *pin) {
   numpy_array *a = (numpy_array *)pin->owner;
-  if (pin->lock.where != NULL && gd_lock_remove(&pin->lock) && a->data == pin->data && a->base == NULL) a->flags |= OWNS_DATA;
+  if (pin->lock.where != NULL && gd_lock_remove(&pin->lock) && a->data == pin->lock.data && a->base == NULL) a->flags |= OWNS_DATA;
   if (pin->base != NULL) Py_DecRef(pin->base);
   Py_DecRef((PyObject *)a);
 }

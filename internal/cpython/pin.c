@@ -5,110 +5,81 @@
    start; only that it must not move is left to forbid. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <pthread.h>
 
 #include "call.h"
 
 /* ---- locks: what is forbidden, by whom ---- */
 
-static GD_OWN gd_lock *locks;
+static GD_OWN gd_lock *locks; /* changes with the GIL and the mutex; so each of them is enough to read it */
+static GD_OWN pthread_mutex_t listing = PTHREAD_MUTEX_INITIALIZER;
 
-/* gd_lock_find is a lock on the memory of where, NULL if there is none.
+/* gd_lock_find is a lock of the owner where on the memory data; NULL for either means any. NULL if there is none.
    C because: (c).
    GIL: held.
    Owns: the result is borrowed.
    Threads: any with the GIL. */
-const gd_lock *gd_lock_find(const void *where) {
+const gd_lock *gd_lock_find(const void *where, const void *data) {
   const gd_lock *l = locks;
-  while (l != NULL && l->where != where) l = l->next;
+  while (l != NULL && ((where != NULL && l->where != where) || (data != NULL && l->data != data))) l = l->next;
   return l;
 }
 
-/* gd_lock_add puts l, which the caller owns, on the list.
+/* gd_lock_add puts l, which the caller owns, on the list, with where, data and cleared as they are.
    C because: (c).
    GIL: held.
    Owns: l stays the caller's, who removes it.
    Threads: any with the GIL. */
-void gd_lock_add(gd_lock *l, void *where) {
-  *l = (gd_lock){locks, &locks, where};
+void gd_lock_add(gd_lock *l) {
+  pthread_mutex_lock(&listing);
+  l->next = locks;
+  l->link = &locks;
   if (locks != NULL) locks->link = &l->next;
   locks = l;
+  pthread_mutex_unlock(&listing);
 }
 
-/* gd_lock_remove takes l off the list, and tells whether it was the last one on its memory.
+/* gd_lock_remove takes l off the list, and tells whether it was the last one of its owner.
    C because: (c).
    GIL: held.
    Owns: nothing passes.
    Threads: any with the GIL. */
 bool gd_lock_remove(gd_lock *l) {
+  pthread_mutex_lock(&listing);
   if (l->next != NULL) l->next->link = l->link;
   *l->link = l->next;
-  return gd_lock_find(l->where) == NULL;
+  pthread_mutex_unlock(&listing);
+  return gd_lock_find(l->where, NULL) == NULL;
 }
 
-/* ---- torch ---- */
-
-/* Where a tensor of torch has its implementation, that one its storage, and that one the flag that lets it be resized. torch
-   clears the flag itself when NumPy shares the memory (Tensor.numpy), and offers no way to set it again; Go has found the
-   places, and held them against what torch says (package exchange). */
-typedef struct { size_t impl, storage, resizable; bool known, tried; } torch_layout;
-static GD_OWN torch_layout own_torch;
-static GD_KEPT torch_layout *torch = &own_torch;
-
-/* gd_torch_learn says where the flag is; known is false if it was not found.
-   C because: (a).
-   GIL: held.
-   Owns: nothing passes.
-   Threads: any with the GIL. */
-void gd_torch_learn(size_t impl, size_t storage, size_t resizable, bool known) {
-  *torch = (torch_layout){impl, storage, resizable, known, true};
+/* gd_lock_leave leaves memory that its owner would free to the last of the locks on it. False if there is none.
+   C because: (b).
+   GIL: any.
+   Owns: the locks take data, to give it to free; not if the result is false.
+   Threads: any. */
+bool gd_lock_leave(const void *data, void (*free)(void *)) {
+  bool left = false;
+  pthread_mutex_lock(&listing);
+  for (gd_lock *l = locks; l != NULL; l = l->next)
+    if (l->data == data) l->free = free, left = true;
+  pthread_mutex_unlock(&listing);
+  return left;
 }
 
-/* The flag of a tensor's storage, NULL if it cannot be found. */
-static uint8_t *resizable(PyObject *x) {
-  char *impl = torch->known ? *(char **)((char *)x + torch->impl) : NULL;
-  char *storage = impl == NULL ? NULL : *(char **)(impl + torch->storage);
-  return storage == NULL ? NULL : (uint8_t *)storage + torch->resizable;
-}
+/* gd_locks_forked mends the list in a child: another thread of its parent's may have been reading it.
+   C because: (b).
+   GIL: any.
+   Owns: nothing.
+   Threads: the only one. */
+void gd_locks_forked(void) { listing = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER; }
 
-/* gd_torch_lock forbids to resize the storage of x; nothing happens if it could not be resized before. The storage must live
-   until the lock is taken off.
-   C because: (c).
-   GIL: held.
-   Owns: l stays the caller's.
-   Threads: any with the GIL. */
-void gd_torch_lock(gd_lock *l, PyObject *x) {
-  uint8_t *flag = resizable(x);
-  if (flag == NULL || (*flag != 1 && gd_lock_find(flag) == NULL)) return;
-  gd_lock_add(l, flag);
-  *flag = 0;
-}
+/* ---- what is held ---- */
 
-/* gd_torch_unlock undoes gd_torch_lock.
-   C because: (c).
-   GIL: held.
-   Owns: nothing passes.
-   Threads: any with the GIL. */
-void gd_torch_unlock(gd_lock *l) {
-  if (l->where != NULL && gd_lock_remove(l)) *(uint8_t *)l->where = 1;
-}
-
-/* gd_torch_is_type tells whether a type is torch's Tensor, or derived from it: the flag is searched nowhere else.
-   C because: (c).
-   GIL: held; no exception is pending.
-   Owns: nothing passes.
-   Threads: any with the GIL. */
-bool gd_torch_is_type(PyTypeObject *type) {
-  PyObject *module = PyDict_GetItemString(PyImport_GetModuleDict(), "torch");
-  PyObject *tensor = module == NULL ? NULL : PyObject_GetAttrString(module, "Tensor");
-  bool is = tensor != NULL && PyType_GetFlags(Py_TYPE(tensor)) & Py_TPFLAGS_TYPE_SUBCLASS && PyType_IsSubtype(type, (PyTypeObject *)tensor);
-  if (tensor != NULL) Py_DecRef(tensor);
-  return PyErr_Clear(), is;
-}
-
-/* Finds out, once, where the flag is. */
-static bool find_flag(const call *c) {
-  if (torch->tried) return true;
-  torch->tried = true; /* also if it fails: what Go calls may come here again */
+/* Finds out, once, how torch's storages are made. */
+static bool learn_torch(const call *c) {
+  static GD_OWN bool tried;
+  if (tried) return true;
+  tried = true; /* also if it fails: what Go calls may come here again */
   PyObject *done = gd_enter(GD_OP_function_learn_torch, (PyObject *)c->f, NULL, 0, NULL);
   if (done != NULL) Py_DecRef(done);
   return done != NULL;
@@ -144,8 +115,7 @@ static bool is_numpy(const record *r) { return !r->torch && (r->imported || r->a
 
 static void unpin(record *r) {
   if (is_numpy(r)) return gd_numpy_unpin(&r->pin);
-  gd_torch_unlock(&r->pin.lock);
-  if (r->pin.owner != NULL) Py_DecRef(r->pin.owner);
+  gd_torch_unpin(&r->pin);
   gd_managed_drop(r->pin.managed, NULL);
 }
 
@@ -166,9 +136,9 @@ bool gd_pin_seen(call *c) {
     r->next = c->pinned;
     c->pinned = r;
   }
-  if (of_torch && !find_flag(c)) return false;
+  if (of_torch && !learn_torch(c)) return false;
   for (record *r = c->pinned; of_torch && r != NULL; r = r->next)
-    if (r->torch && r->pin.owner != NULL && r->pin.lock.where == NULL) gd_torch_lock(&r->pin.lock, r->object);
+    if (r->torch && r->pin.lock.where == NULL) gd_torch_pin(&r->pin);
   return true;
 }
 

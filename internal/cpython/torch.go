@@ -6,40 +6,70 @@ import "C"
 
 import "unsafe"
 
-// TorchLayout says where a tensor of torch has its implementation, that its storage, and that the flag that lets it be
-// resized: offsets in bytes.
-type TorchLayout struct{ Impl, Storage, Resizable int }
+// TorchLayout says how torch's storages are made: where the Python object has the storage, and that the flag that lets it be
+// resized, the deleter of its memory, and what that is called with: offsets in bytes. And which deleters there are.
+type TorchLayout struct {
+	Type                                 Object // of the Python objects; borrowed
+	Storage, Resizable, Deleter, Context int
+	FreesOwn, FreesForeign               uint64
+}
 
-// LearnTorch tells the lane where the flag is.
+// LearnTorch tells the lane how storages are made.
 //
 // GIL: held.
 // Owns: nothing passes.
 // Threads: any with the GIL.
 func LearnTorch(l TorchLayout) {
-	C.gd_torch_learn(C.size_t(l.Impl), C.size_t(l.Storage), C.size_t(l.Resizable), true)
+	found := C.gd_torch{
+		_type: (*C.PyTypeObject)(unsafe.Pointer(l.Type.p)), storage: C.size_t(l.Storage), resizable: C.size_t(l.Resizable),
+		deleter: C.size_t(l.Deleter), context: C.size_t(l.Context), known: true,
+	}
+	frees := (*[2]uint64)(unsafe.Pointer(&found.frees))
+	frees[C.GD_TORCH_OWN], frees[C.GD_TORCH_FOREIGN] = l.FreesOwn, l.FreesForeign
+	C.gd_torch_learn(&found)
 }
 
-// ForgetTorch tells the lane that the flag cannot be found.
+// ForgetTorch tells the lane that storages are made in another way.
 //
 // GIL: held.
 // Owns: nothing passes.
 // Threads: any with the GIL.
-func ForgetTorch() { C.gd_torch_learn(0, 0, 0, false) }
+func ForgetTorch() { C.gd_torch_learn(nil) }
 
-// TryTorchLock forbids to resize the storage of tensor x, calls f, and allows it again.
+// TryTorchPin pins a storage of torch and calls f, which drops it. It reports whether torch has then left the memory to the
+// pin, which frees it.
 //
 // GIL: held.
 // Owns: nothing passes.
 // Threads: any with the GIL.
-func TryTorchLock(x Object, f func()) {
-	l := (*C.gd_lock)(C.calloc(1, C.size_t(unsafe.Sizeof(C.gd_lock{}))))
-	if l == nil {
-		return
+func TryTorchPin(storage Object, f func()) bool {
+	pin := (*C.gd_pin)(C.calloc(1, C.size_t(unsafe.Sizeof(C.gd_pin{}))))
+	if pin == nil {
+		f()
+		return false
 	}
-	defer C.free(unsafe.Pointer(l))
-	C.gd_torch_lock(l, x.p)
+	pin.owner = storage.p
+	C.gd_torch_pin(pin)
+	pin.owner = nil
 	f()
-	C.gd_torch_unlock(l)
+	if pin.lock.where != nil && pin.lock.free == nil {
+		return false // whoever has the memory now, the lock stays
+	}
+	left := pin.lock.free != nil
+	C.gd_torch_unpin(pin)
+	C.free(unsafe.Pointer(pin))
+	return left
+}
+
+// IsCode reports whether the address is that of an instruction of a loaded library.
+//
+// GIL: any.
+// Owns: nothing.
+// Threads: any.
+func IsCode(address uint64) bool {
+	var start, end C.uintptr_t
+	C.gd_find_code(*(*unsafe.Pointer)(unsafe.Pointer(&address)), &start, &end)
+	return start != 0
 }
 
 // Memory returns a copy of the size bytes of an object, as its type says.

@@ -1,0 +1,97 @@
+/* What keeps the memory of torch's tensors where it is. A storage that is held lives on, but torch may exchange what it has:
+   resize_() by other memory, share_memory_() by memory that other processes see, for good. So while a function works on a
+   storage, torch's own flag forbids to resize it, and the deleter of its memory is one of ours, which leaves what torch
+   would free to the last of those who hold it. Where a storage has flag and deleter is found by Go (package exchange). */
+#define _GNU_SOURCE
+#include "core.h"
+
+/* How torch's storages are made. */
+static GD_OWN gd_torch own_torch;
+static GD_KEPT gd_torch *torch = &own_torch;
+
+/* gd_torch_learn says how storages are made; NULL: it is not known after all.
+   C because: (a).
+   GIL: held.
+   Owns: nothing passes.
+   Threads: any with the GIL. */
+void gd_torch_learn(const gd_torch *found) {
+  if (found != NULL) *torch = *found;
+  torch->known = found != NULL; /* what frees memory stays: our deleters may be in use */
+}
+
+/* gd_torch_is_type tells whether a type is torch's Tensor, or derived from it: storages are searched nowhere else.
+   C because: (c).
+   GIL: held; no exception is pending.
+   Owns: nothing passes.
+   Threads: any with the GIL. */
+bool gd_torch_is_type(PyTypeObject *type) {
+  PyObject *module = PyDict_GetItemString(PyImport_GetModuleDict(), "torch");
+  PyObject *tensor = module == NULL ? NULL : PyObject_GetAttrString(module, "Tensor");
+  bool is = tensor != NULL && PyType_GetFlags(Py_TYPE(tensor)) & Py_TPFLAGS_TYPE_SUBCLASS && PyType_IsSubtype(type, (PyTypeObject *)tensor);
+  if (tensor != NULL) Py_DecRef(tensor);
+  return PyErr_Clear(), is;
+}
+
+/* ---- deleters ---- */
+
+typedef void (*deleter)(void *context);
+
+static void free_or_leave(void *context, deleter free) {
+  if (!gd_lock_leave(context, free)) free(context);
+}
+
+/* Ours, in the place of torch's: each knows which one that is, and needs nothing but the context that was there before. So
+   it does not matter who has read which of the two at what time, and one may stay where torch has taken it meanwhile.
+   C because: (b).
+   GIL: any.
+   Owns: takes the context.
+   Threads: any. */
+static void free_own(void *context) { free_or_leave(context, torch->frees[GD_TORCH_OWN]); }
+static void free_foreign(void *context) { free_or_leave(context, torch->frees[GD_TORCH_FOREIGN]); }
+
+static deleter const ours[] = {[GD_TORCH_OWN] = free_own, [GD_TORCH_FOREIGN] = free_foreign};
+
+/* ---- pins ---- */
+
+static void **context_of(char *storage) { return (void **)(storage + torch->context); }
+
+static void exchange_deleter(char *storage, const deleter *from, const deleter *to) {
+  deleter *d = (deleter *)(storage + torch->deleter);
+  for (int i = 0; i < GD_TORCH_KINDS; i++)
+    if (*d == from[i]) *d = to[i];
+}
+
+/* gd_torch_pin forbids to resize the storage that the pin holds, and keeps the memory that it has now from being freed. Nothing
+   happens if it is not known how.
+   C because: (c).
+   GIL: held.
+   Owns: the pin's lock stays the caller's, for gd_torch_unpin.
+   Threads: any with the GIL. */
+void gd_torch_pin(gd_pin *pin) {
+  if (!torch->known || pin->owner == NULL || Py_TYPE(pin->owner) != torch->type) return;
+  char *storage = *(char **)((char *)pin->owner + torch->storage);
+  if (storage == NULL || *context_of(storage) == NULL) return;
+  uint8_t *flag = (uint8_t *)storage + torch->resizable;
+  const gd_lock *other = gd_lock_find(storage, NULL);
+  pin->lock = (gd_lock){.where = storage, .data = *context_of(storage), .cleared = other == NULL ? *flag == 1 : other->cleared};
+  gd_lock_add(&pin->lock);
+  if (pin->lock.cleared) *flag = 0;
+  exchange_deleter(storage, torch->frees, ours);
+}
+
+/* gd_torch_unpin undoes gd_torch_pin, and gives the storage back. Memory that torch has given up meanwhile is freed; the storage
+   has some now that torch cannot resize.
+   C because: (c).
+   GIL: held; may run Python's code.
+   Owns: takes what the pin holds.
+   Threads: any with the GIL. */
+void gd_torch_unpin(gd_pin *pin) {
+  const gd_lock *l = &pin->lock;
+  if (l->where != NULL) {
+    if (gd_lock_remove(&pin->lock) && l->cleared && l->free == NULL) *((uint8_t *)l->where + torch->resizable) = 1;
+    bool last = gd_lock_find(NULL, l->data) == NULL;
+    if (last && l->free != NULL) l->free(l->data);
+    else if (last && *context_of(l->where) == l->data) exchange_deleter(l->where, ours, torch->frees);
+  }
+  if (pin->owner != NULL) Py_DecRef(pin->owner);
+}
