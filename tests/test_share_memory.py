@@ -88,7 +88,7 @@ func Work(x tensor.Mut[float64]) (s float64) {
 	enough.Store(false)
 	going.Store(true)
 	defer going.Store(false)
-	for !enough.Load() {
+	for !enough.Load() && (s == 0 || s == float64(x.Len())) {
 		s = write(x, 1)
 	}
 	return s
