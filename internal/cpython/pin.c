@@ -79,8 +79,9 @@ void gd_locks_forked(void) { listing = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZE
 static bool learn_torch(const call *c) {
   static GD_OWN bool tried;
   if (tried) return true;
-  tried = true; /* also if it fails: what Go calls may come here again */
+  tried = true; /* at once: what Go calls may come here again */
   PyObject *done = gd_enter(GD_OP_function_learn_torch, (PyObject *)c->f, NULL, 0, NULL);
+  tried = done != NULL; /* if Go could not be entered, as from a second greenlet, the next call tries again */
   if (done != NULL) Py_DecRef(done);
   return done != NULL;
 }
