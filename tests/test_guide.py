@@ -1,4 +1,4 @@
-"""The guide's commands and files, run from top to bottom."""
+"""The commands and files of the guide and of the how-to pages, run from top to bottom."""
 
 import importlib.metadata
 import os
@@ -11,8 +11,12 @@ from pathlib import Path
 
 import pytest
 
-GUIDE = Path(__file__).parents[1] / "docs" / "guide.md"
-BLOCKS = re.findall(r"```(console|go|python)\n(.*?)```", GUIDE.read_text(), re.DOTALL)
+DOCS = Path(__file__).parents[1] / "docs"
+PAGES = [DOCS / "guide.md", *sorted(DOCS.glob("how-to/[!i]*.md"))]
+
+
+def blocks(page):
+    return re.findall(r"```(console|go|python)\n(.*?)```", page.read_text(), re.DOTALL)
 
 
 def installed():
@@ -29,38 +33,46 @@ pytestmark = [
 ]
 
 
-@pytest.fixture
-def shell(tmp_path):
-    """Runs commands in one shell session's place, in a virtual environment that sees what is installed here."""
+@pytest.fixture(scope="module")
+def environ(tmp_path_factory):
+    """That of a virtual environment which has what is installed here, too."""
     pytest.importorskip("hatchling")
     pytest.importorskip("numpy")
-    venv.create(tmp_path / "venv", with_pip=True)
-    site = next((tmp_path / "venv" / "lib").glob("python*/site-packages"))
+    folder = tmp_path_factory.mktemp("guide")
+    venv.create(folder / "venv", with_pip=True)
+    site = next((folder / "venv" / "lib").glob("python*/site-packages"))
     site.joinpath("outside.pth").write_text("\n".join(path for path in sys.path if path.endswith("-packages")))
-    place = tmp_path / "place"
-    place.write_text(str(tmp_path))
     env = {
         **os.environ,
-        "PATH": os.pathsep.join([str(tmp_path / "venv" / "bin"), sysconfig.get_path("scripts"), os.environ["PATH"]]),
+        "PATH": os.pathsep.join([str(folder / "venv" / "bin"), sysconfig.get_path("scripts"), os.environ["PATH"]]),
         "PIP_NO_INDEX": "1",
         "PIP_NO_BUILD_ISOLATION": "0",  # means no isolation
         "PIP_DISABLE_PIP_VERSION_CHECK": "1",
-        "GODLPACK_CACHE": str(tmp_path / "cache"),
+        "GODLPACK_CACHE": str(folder / "cache"),
     }
     env.pop("PYTHONPATH", None)
+    return env
+
+
+@pytest.fixture
+def shell(environ, tmp_path):
+    """Runs commands in one shell session's place."""
+    place = tmp_path / "place"
+    place.write_text(str(tmp_path))
 
     def run(command):
         script = f"{command}\nstatus=$?; pwd > {place}; exit $status"
         folder = place.read_text().strip()
-        return subprocess.run(["bash", "-c", script], cwd=folder, env=env, capture_output=True, text=True)
+        return subprocess.run(["bash", "-c", script], cwd=folder, env=environ, capture_output=True, text=True)
 
     run.place = place
     return run
 
 
-def test_guide(shell):
-    assert {kind for kind, _ in BLOCKS} == {"console", "go", "python"}
-    for kind, text in BLOCKS:
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_page(shell, page):
+    assert {kind for kind, _ in blocks(page)} >= {"console", "python"}
+    for kind, text in blocks(page):
         {"console": type_commands, "go": write_file, "python": run_python}[kind](shell, text)
 
 

@@ -1,0 +1,45 @@
+"""The documentation as a site: `tox -e docs`."""
+
+import re
+
+import godlpack
+
+project = "godlpack"
+author = "the godlpack authors"
+copyright = "2026, the godlpack authors"
+release = godlpack.__version__
+
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.intersphinx", "numpydoc", "sphinx_copybutton"]
+html_theme = "furo"
+html_title = f"godlpack {release}"
+exclude_patterns = ["_build"]
+source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
+nitpicky = True
+
+myst_enable_extensions = ["colon_fence"]
+myst_heading_anchors = 3
+suppress_warnings = ["myst.header"]  # pages of Go packages skip levels
+copybutton_prompt_text = "$ "
+
+autodoc_member_order = "groupwise"
+autodoc_typehints = "none"
+numpydoc_class_members_toctree = False
+numpydoc_show_class_members = False
+
+# Links in the repository's own pages, where they lead to pages of the site that have another name.
+MOVED = [
+    (r"\]\((?:\.\./)?examples/(\w+)(?:/README\.md)?\)", r"](/examples/\1.md)"),
+    (r"\]\((?:docs/)?CONTRIBUTING\.md\)", "](/contributing.md)"),
+    (r"\]\((?:docs/)?CHANGELOG\.md\)", "](/changelog.md)"),
+    (r"\]\((?:\.\./)+README\.md\)", "](/index.md)"),
+]
+
+
+def move_links(text: list[str]) -> None:
+    for pattern, link in MOVED:
+        text[0] = re.sub(pattern, link, text[0])
+
+
+def setup(app):
+    app.connect("source-read", lambda app, name, text: move_links(text))
+    app.connect("include-read", lambda app, path, name, text: move_links(text))
