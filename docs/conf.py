@@ -40,6 +40,14 @@ def move_links(text: list[str]) -> None:
         text[0] = re.sub(pattern, link, text[0])
 
 
+def turn_sections_into_rubrics(app, what, name, module, options, lines):
+    """Modules' docstrings, which numpydoc leaves as they are: a page may have but one section of a name."""
+    if what == "module":
+        text = re.sub(r"^(\w[\w ]*)\n-+$", r".. rubric:: \1\n", "\n".join(lines), flags=re.MULTILINE)
+        lines[:] = text.splitlines()
+
+
 def setup(app):
+    app.connect("autodoc-process-docstring", turn_sections_into_rubrics, priority=100)
     app.connect("source-read", lambda app, name, text: move_links(text))
     app.connect("include-read", lambda app, path, name, text: move_links(text))

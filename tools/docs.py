@@ -81,8 +81,9 @@ def main() -> int:
     if options.online:
         subprocess.run([*sphinx, "-b", "linkcheck", DOCS, BUILT / "links"], check=True)
     broken = list(broken_links(BUILT))
-    print(*broken, sep="\n")
-    print(f"{BUILT / 'index.html'}")
+    for link in broken:
+        print(f"leads nowhere: {link}")
+    print(BUILT / "index.html")
     return bool(broken)
 
 
