@@ -496,3 +496,32 @@ def test_command_for_what_is_not_there(tmp_path, wrong, said):
 def test_frameworks_are_importable_by_the_command():
     module = importlib.import_module("godlpack.testing.__main__")
     assert set(FRAMEWORKS) <= set(re.findall(r"\w+", module.parser().format_help()))
+
+
+def test_record_that_is_overwritten():
+    """The deleter counts its calls in the record: what a consumer has written there is no number of calls."""
+    pointer = ctypes.pythonapi.PyCapsule_GetPointer
+    pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+
+    class Handed:
+        def __init__(self, capsule):
+            self.capsule = capsule
+
+        def __dlpack__(self, **asked):
+            return self.capsule
+
+        def __dlpack_device__(self):
+            return 1, 0
+
+    def take(x):
+        capsule = x.__dlpack__(max_version=(1, 3))
+        if "versioned" not in repr(capsule):
+            return gd.from_dlpack(Handed(capsule))
+        version = ctypes.c_uint64.from_address(pointer(capsule, b"dltensor_versioned"))
+        t = gd.from_dlpack(Handed(capsule))
+        version.value = 1 | 7 << 32
+        return t
+
+    text = str(check_consumer(take))
+    assert "got the record was overwritten: its version" in text
+    assert not re.search(r"got -?\d{5,} calls of the deleter", text)
