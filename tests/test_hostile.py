@@ -174,7 +174,7 @@ def test_table_of_another_version(version):
     assert x.settle() == 1
 
 
-@pytest.mark.parametrize("from_py", [None, FAILS])
+@pytest.mark.parametrize("from_py", [None, FAILS], ids=["none", "fails"])
 def test_table_without_a_way_in(from_py):
     """R53, R67"""
     cls = type(published(Managed(), from_py=from_py))
