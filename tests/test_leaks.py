@@ -47,7 +47,9 @@ def test_each_operation(every):
     assert not leaks
 
 
-@pytest.mark.parametrize("lost", [object(), None, 1000, "text", [], 7], ids=["object", "None", "large", "text", "list", "small"])
+@pytest.mark.parametrize(
+    "lost", [object(), None, 1000, "text", [], 7], ids=["object", "None", "large", "text", "list", "small"]
+)
 def test_leaks_are_found(lost):
     take = ctypes.pythonapi.Py_IncRef
     immortal = sys.version_info >= (3, 12) and sys.getrefcount(lost) > 1 << 28  # nobody counts its references

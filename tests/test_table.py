@@ -697,7 +697,9 @@ def test_to_a_subclass_that_the_table_does_not_make():
             gd.zeros(3).to(sub)
 
 
-@pytest.mark.parametrize("fail", [RAISES_ONLY, lambda m, out: -1, lambda m, out: 0], ids=["raises", "silent", "nothing"])
+@pytest.mark.parametrize(
+    "fail", [RAISES_ONLY, lambda m, out: -1, lambda m, out: 0], ids=["raises", "silent", "nothing"]
+)
 def test_to_by_a_table_that_fails(fail):
     """R56: the export stays ours, and is deleted; a BufferError says what the table said."""
     cls = publish(forged_table(to_py=fail), base=Mute)
