@@ -52,9 +52,6 @@ func (d *Default) literal(value any) (string, packed.Cell) {
 	case int64:
 		return strconv.FormatInt(v, 10), packed.Int(v)
 	case uint64:
-		if v <= math.MaxInt64 {
-			return strconv.FormatUint(v, 10), packed.Int(int64(v))
-		}
 		return strconv.FormatUint(v, 10), packed.Uint(v)
 	case float64:
 		return floatLiteral(v), packed.Float(v)

@@ -98,37 +98,25 @@ func panicIndex(i, axis int, extent int64) {
 // Slice returns all elements in row-major order as a slice of the tensor's own memory, empty if there are none. A slice of an
 // Of must not be written. It is for views that are Contiguous, as those are which were asked for as such: by RowMajor of View,
 // order=C of an exported function. It panics with a BufferError for others, which All, Pointers, At and Row can read.
-func (v Of[T]) Slice() []T {
-	if v.start == nil {
-		return nil
-	}
-	if v.steps != nil && !v.Contiguous() {
-		panicGaps(v.span, 'C', false)
-	}
-	return unsafe.Slice((*T)(v.start), v.Len())
-}
+func (v Of[T]) Slice() []T { return v.compact('C', false) }
 
 // Slice is Slice of an Of. What is written into it is written into the tensor.
-func (v Mut[T]) Slice() []T {
-	if v.start != nil && v.steps != nil && !v.Contiguous() {
-		panicGaps(v.span, 'C', true)
-	}
-	return v.Of.Slice()
-}
+func (v Mut[T]) Slice() []T { return v.compact('C', true) }
 
 // SliceF is Slice in column-major order, the first axis the fastest, as Fortran and BLAS have matrices. It is for views that
 // were asked for as such: by ColumnMajor of View, order=F of an exported function. It panics with a BufferError for others.
-func (v Of[T]) SliceF() []T { return v.sliceF(false) }
+func (v Of[T]) SliceF() []T { return v.compact('F', false) }
 
 // SliceF is SliceF of an Of. What is written into it is written into the tensor.
-func (v Mut[T]) SliceF() []T { return v.sliceF(true) }
+func (v Mut[T]) SliceF() []T { return v.compact('F', true) }
 
-func (v Of[T]) sliceF(writes bool) []T {
+// compact is the memory of a view whose elements lie one behind the other in the order given: 'C', as all without strides do, or 'F'.
+func (v Of[T]) compact(order byte, writes bool) []T {
 	if v.start == nil {
 		return nil
 	}
-	if !dlpack.IsContiguous(v.Shape(), v.strides(), 'F') {
-		panicGaps(v.span, 'F', writes)
+	if (order != 'C' || v.steps != nil) && !dlpack.IsContiguous(v.Shape(), v.strides(), order) {
+		panicGaps(v.span, order, writes)
 	}
 	return unsafe.Slice((*T)(v.start), v.Len())
 }

@@ -54,7 +54,7 @@ typedef struct call {
   PyThreadState *thread;    /* the calling one, while it is without the GIL */
   PyObject *class, *value, *trace; /* an exception of Python that was met on the way */
   bool lost;                /* its library's runtime was given up: there is no way back into it */
-  bool holds;               /* the GIL, until it returns */
+  bool holds;               /* the GIL, until it returns: of the call's own, for the watching thread, when the function may be gone */
   bool stopped;             /* it is one that the function has no say in */
   failure *_Atomic failure; /* what fail() was told; malloc'ed */
   atomic_bool speechless;   /* there was no memory for that */
