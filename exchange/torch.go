@@ -32,8 +32,11 @@ func LearnTorch() {
 	cpython.ClearError()
 }
 
-// A storage is a tensor of torch, its storage, and where that and its memory are.
-type storage struct{ tensor, object, address, data cpython.Object }
+// A storage is a tensor of torch, its storage, where that and its memory are, and how many bytes.
+type storage struct{ tensor, object, address, data, size cpython.Object }
+
+// extent is how many elements one has: so many that no other word of a storage is their size.
+const extent = 1021
 
 // empty makes one in memory of torch's.
 func empty() (storage, bool) {
@@ -47,7 +50,7 @@ func empty() (storage, bool) {
 		return storage{}, false
 	}
 	defer cpu.Release()
-	n := cpython.Int(3)
+	n := cpython.Int(extent)
 	defer n.Release()
 	tensor, err := function.Call([]cpython.Object{n}, cpython.Keyword{Name: "device", Value: cpu})
 	return storageOf(tensor), err == nil
@@ -74,17 +77,23 @@ func storageOf(tensor cpython.Object) storage {
 	s.object, _ = tensor.CallIn("untyped_storage")
 	s.address = s.object.FindIn("_cdata")
 	s.data, _ = s.object.CallIn("data_ptr")
+	s.size, _ = s.object.CallIn("nbytes")
 	return s
 }
 
 // isComplete reports whether torch has answered all questions.
 func (s *storage) isComplete() bool {
-	return s.address.Exists() && s.address.IsInt() && s.data.Exists() && s.data.IsInt()
+	for _, answer := range []cpython.Object{s.address, s.data, s.size} {
+		if !answer.Exists() || !answer.IsInt() {
+			return false
+		}
+	}
+	return true
 }
 
 // release gives back what s holds, which need not be complete.
 func (s *storage) release() {
-	cpython.ReleaseAll([]cpython.Object{s.tensor, s.object, s.address, s.data})
+	cpython.ReleaseAll([]cpython.Object{s.tensor, s.object, s.address, s.data, s.size})
 	*s = storage{}
 }
 
@@ -117,13 +126,14 @@ func torchLayout() (l cpython.TorchLayout, ok bool) {
 	l.Storage = wordAt(own.object.Memory(int(n)), own.address)
 	before := own.address.Allocation()
 	l.Deleter, l.Context = contentsAt(before, own.data)
+	l.Data, l.Size = min(l.Deleter, l.Context)-8, wordAt(before, own.size)
 	shared, err := own.tensor.CallMethod("numpy", nil)
 	if err != nil {
 		return l, false
 	}
 	shared.Release()
 	l.Resizable = cleared(before, own.address.Allocation())
-	if own.resizable() || l.Storage <= 0 || l.Resizable <= 0 || l.Deleter <= 0 {
+	if own.resizable() || l.Storage <= 0 || l.Resizable <= 0 || l.Deleter <= 0 || l.Size <= 0 {
 		return l, false
 	}
 	return withDeleters(l, before, foreign)
@@ -149,8 +159,7 @@ func contentsAt(memory []byte, data cpython.Object) (deleter, context int) {
 // withDeleters adds which deleters a storage of torch's own memory, a copy of which is given, and one of others' memory have.
 func withDeleters(l cpython.TorchLayout, own []byte, s storage) (cpython.TorchLayout, bool) {
 	foreign := s.address.Allocation()
-	data := min(l.Deleter, l.Context) - 8
-	if len(foreign) < max(l.Deleter, l.Context)+8 || word(foreign, data) != uint64(uintptr(s.data.Pointer())) {
+	if len(foreign) < max(l.Deleter, l.Context)+8 || word(foreign, l.Data) != uint64(uintptr(s.data.Pointer())) {
 		return l, false
 	}
 	l.FreesOwn, l.FreesForeign = word(own, l.Deleter), word(foreign, l.Deleter)

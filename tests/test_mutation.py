@@ -505,6 +505,67 @@ def test_wrapper(go, error):
         assert go.call(x, lambda: None) == VALUES.sum(dtype=float)
 
 
+class Lying(torch.Tensor):
+    """Its storage is what the test says."""
+
+    def untyped_storage(self):
+        return self.storage(super().untyped_storage)
+
+
+def moved(x):
+    """Gives x other memory while it is asked for its storage, as another thread may."""
+    x.set_(torch.zeros(500))
+    return torch.Tensor.untyped_storage(x)
+
+
+OTHER_STORAGES = {
+    "another's": lambda x: torch.zeros(2 * x.numel()).untyped_storage(),
+    "shorter": lambda x: torch.zeros(x.numel() // 2).untyped_storage(),
+    "empty": lambda x: torch.empty(0).untyped_storage(),
+    "typed": lambda x: torch.Tensor.untyped_storage(x).data_ptr(),
+    "object": lambda x: object(),
+    "moved": moved,
+}
+
+
+@pytest.mark.parametrize("storage", OTHER_STORAGES.values(), ids=OTHER_STORAGES)
+@pytest.mark.parametrize("view", [lambda x: x, lambda x: x[10:20], lambda x: x[:0]], ids=["whole", "part", "none"])
+def test_storage_that_is_not_the_memory(go, storage, view):
+    """What is held must be what the function works on: not so, nothing is called."""
+    x = view(torch.arange(1000.0)).as_subclass(Lying)
+    calls = []
+    x.storage = lambda own: own()
+    expected = float(x.sum())
+    assert go.call(x, lambda: calls.append(1)) == expected  # from now on there is a plan for the type
+    x.storage = lambda own: storage(x)
+    if len(x) == 0 and storage is not OTHER_STORAGES["object"] and storage is not OTHER_STORAGES["typed"]:
+        assert go.call(x, lambda: calls.append(2)) == 0
+        return
+    with pytest.raises(BufferError, match=r"untyped_storage\(\) is not the memory .* pass x.detach\(\)"):
+        go.call(x, lambda: calls.append(2))
+    assert calls == [1]
+    x.storage = lambda own: own()
+    if storage is not moved:
+        assert go.call(x, lambda: calls.append(2)) == expected
+        assert x.untyped_storage().resizable()
+
+
+def test_memory_that_a_mode_moves(go):
+    """A mode sees what a tensor of torch's own class is asked, too."""
+    x = torch.ones(1000)
+    assert go.call(x, lambda: None) == 1000
+
+    class Mode(torch.overrides.TorchFunctionMode):
+        def __torch_function__(self, function, types, args=(), kwargs=None):
+            if function is torch.Tensor.untyped_storage:
+                moved(args[0])
+            return function(*args, **(kwargs or {}))
+
+    with Mode(), pytest.raises(BufferError, match="is not the memory"):
+        go.call(x, lambda: None)
+    assert go.call(x, lambda: None) == 0
+
+
 @pytest.mark.parametrize("method", ["numpy", "untyped_storage"])
 def test_torch_that_says_nothing_of_its_storages(python, go, method):
     """The storage is held all the same, as far as torch gives it; only what moves its memory is not refused."""
@@ -514,13 +575,13 @@ go = gd.load_module({go.__file__!r})
 method, calls = torch.Tensor.{method}, []
 def refusing(self, *args):
     calls.append(len(self))
-    if len(self) == 3:  # what godlpack finds the flag with
+    if len(self) == 1021:  # what godlpack finds the flag with
         raise RuntimeError("none of yours")
     return method(self, *args)
 torch.Tensor.{method} = refusing
 x = torch.ones(1000)
 assert go.call(x, lambda: x.set_(torch.zeros(5))) == 1000
-assert 3 in calls and len(x) == 5
+assert 1021 in calls and len(x) == 5
 print(go.call(x, lambda: None))
 """
     assert python(script) == "0.0\n"

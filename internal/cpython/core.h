@@ -205,19 +205,19 @@ bool gd_lock_remove(gd_lock *l);
 bool gd_lock_leave(const void *data, void (*free)(void *));
 void gd_locks_forked(void);
 
-/* Where a Python object of type has torch's storage, and that the flag that lets it be resized, the deleter of its memory, and
-   what that is called with. The memory of torch's own allocator has one deleter, memory of others has another; there are more. */
+/* Where a Python object of type has torch's storage, and that the address and size of its memory, the flag that lets it be
+   resized, the deleter of the memory, and what that is called with. The memory of torch's own allocator has one deleter, memory of others has another; there are more. */
 enum { GD_TORCH_OWN, GD_TORCH_FOREIGN, GD_TORCH_KINDS };
 typedef struct {
   PyTypeObject *type;
-  size_t storage, resizable, deleter, context;
+  size_t storage, data, size, resizable, deleter, context;
   void (*frees[GD_TORCH_KINDS])(void *context);
   bool known;
 } gd_torch;
 
 void gd_torch_learn(const gd_torch *found);
 bool gd_torch_is_type(PyTypeObject *type);
-void gd_torch_pin(gd_pin *pin);
+bool gd_torch_pin(gd_pin *pin, const DLTensor *t);
 void gd_torch_unpin(gd_pin *pin);
 void gd_numpy_pin(PyObject *x, gd_pin *pin);
 void gd_numpy_unpin(gd_pin *pin);

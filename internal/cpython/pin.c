@@ -139,7 +139,7 @@ bool gd_pin_seen(call *c) {
   }
   if (of_torch && !learn_torch(c)) return false;
   for (record *r = c->pinned; of_torch && r != NULL; r = r->next)
-    if (r->torch && r->pin.lock.where == NULL) gd_torch_pin(&r->pin);
+    if (r->torch && r->pin.lock.where == NULL && !gd_torch_pin(&r->pin, r->imported ? NULL : &r->t)) return false;
   return true;
 }
 

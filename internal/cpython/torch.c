@@ -53,6 +53,9 @@ static deleter const ours[] = {[GD_TORCH_OWN] = free_own, [GD_TORCH_FOREIGN] = f
 
 /* ---- pins ---- */
 
+static const char OTHER_MEMORY[] = "a tensor's untyped_storage() is not the memory that its exchange table lends: it was given other memory while "
+                                   "it was passed to a function, or its class has an untyped_storage() of its own; pass x.detach().as_subclass(torch.Tensor)";
+
 static void **context_of(char *storage) { return (void **)(storage + torch->context); }
 
 static void exchange_deleter(char *storage, const deleter *from, const deleter *to) {
@@ -61,22 +64,33 @@ static void exchange_deleter(char *storage, const deleter *from, const deleter *
     if (*d == from[i]) *d = to[i];
 }
 
+/* Tells whether t's elements lie in the memory that a storage has now. */
+static bool has(const char *storage, const DLTensor *t) {
+  const char *start = *(char *const *)(storage + torch->data), *first = (char *)t->data + t->byte_offset;
+  size_t size = *(const size_t *)(storage + torch->size);
+  return gd_element_count(t) == 0 || (uintptr_t)first - (uintptr_t)start < size;
+}
+
 /* gd_torch_pin forbids to resize the storage that the pin holds, and keeps the memory that it has now from being freed. Nothing
    happens if it is not known how.
    C because: (c).
    GIL: held.
    Owns: the pin's lock stays the caller's, for gd_torch_unpin.
-   Threads: any with the GIL. */
-void gd_torch_pin(gd_pin *pin) {
-  if (!torch->known || pin->owner == NULL || Py_TYPE(pin->owner) != torch->type) return;
-  char *storage = *(char **)((char *)pin->owner + torch->storage);
-  if (storage == NULL || *context_of(storage) == NULL) return;
+   Threads: any with the GIL.
+   False with a BufferError if t, which may be NULL, is in other memory: what gave the storage may have been Python's code. */
+bool gd_torch_pin(gd_pin *pin, const DLTensor *t) {
+  if (!torch->known || pin->owner == NULL) return true;
+  bool is = Py_TYPE(pin->owner) == torch->type;
+  char *storage = is ? *(char **)((char *)pin->owner + torch->storage) : NULL;
+  if (t != NULL && (storage == NULL || !has(storage, t))) return PyErr_SetString(PyExc_BufferError, OTHER_MEMORY), false;
+  if (storage == NULL || *context_of(storage) == NULL) return true;
   uint8_t *flag = (uint8_t *)storage + torch->resizable;
   const gd_lock *other = gd_lock_find(storage, NULL);
   pin->lock = (gd_lock){.where = storage, .data = *context_of(storage), .cleared = other == NULL ? *flag == 1 : other->cleared};
   gd_lock_add(&pin->lock);
   if (pin->lock.cleared) *flag = 0;
   exchange_deleter(storage, torch->frees, ours);
+  return true;
 }
 
 /* gd_torch_unpin undoes gd_torch_pin, and gives the storage back. Memory that torch has given up meanwhile is freed; the storage

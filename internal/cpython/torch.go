@@ -6,12 +6,12 @@ import "C"
 
 import "unsafe"
 
-// TorchLayout says how torch's storages are made: where the Python object has the storage, and that the flag that lets it be
-// resized, the deleter of its memory, and what that is called with: offsets in bytes. And which deleters there are.
+// TorchLayout says how torch's storages are made: where the Python object has the storage, and that the address and size of its memory,
+// the flag that lets it be resized, the deleter of the memory, and what that is called with: offsets in bytes. And which deleters there are.
 type TorchLayout struct {
-	Type                                 Object // of the Python objects; borrowed
-	Storage, Resizable, Deleter, Context int
-	FreesOwn, FreesForeign               uint64
+	Type                                             Object // of the Python objects; borrowed
+	Storage, Data, Size, Resizable, Deleter, Context int
+	FreesOwn, FreesForeign                           uint64
 }
 
 // LearnTorch tells the lane how storages are made.
@@ -21,8 +21,8 @@ type TorchLayout struct {
 // Threads: any with the GIL.
 func LearnTorch(l TorchLayout) {
 	found := C.gd_torch{
-		_type: (*C.PyTypeObject)(unsafe.Pointer(l.Type.p)), storage: C.size_t(l.Storage), resizable: C.size_t(l.Resizable),
-		deleter: C.size_t(l.Deleter), context: C.size_t(l.Context), known: true,
+		_type: (*C.PyTypeObject)(unsafe.Pointer(l.Type.p)), storage: C.size_t(l.Storage), data: C.size_t(l.Data),
+		size: C.size_t(l.Size), resizable: C.size_t(l.Resizable), deleter: C.size_t(l.Deleter), context: C.size_t(l.Context), known: true,
 	}
 	frees := (*[2]uint64)(unsafe.Pointer(&found.frees))
 	frees[C.GD_TORCH_OWN], frees[C.GD_TORCH_FOREIGN] = l.FreesOwn, l.FreesForeign
@@ -49,7 +49,7 @@ func TryTorchPin(storage Object, f func()) bool {
 		return false
 	}
 	pin.owner = storage.p
-	C.gd_torch_pin(pin)
+	C.gd_torch_pin(pin, nil)
 	pin.owner = nil
 	f()
 	if pin.lock.where != nil && pin.lock.free == nil {
