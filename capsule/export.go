@@ -4,7 +4,7 @@ import (
 	"godlpack/cuda"
 	"godlpack/dlpack"
 	"godlpack/internal/cpython"
-	"godlpack/memory"
+	"godlpack/internal/memory"
 )
 
 // Copying says whether memory may, must or must not be copied (R25).

@@ -3,7 +3,7 @@ package exchange
 import (
 	"godlpack/dlpack"
 	"godlpack/internal/cpython"
-	"godlpack/memory"
+	"godlpack/internal/memory"
 )
 
 // Convert returns t's memory as an object of like's library: like is an array type, or an object of one. What the

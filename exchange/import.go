@@ -8,7 +8,7 @@ import (
 	"godlpack/cuda"
 	"godlpack/dlpack"
 	"godlpack/internal/cpython"
-	"godlpack/memory"
+	"godlpack/internal/memory"
 )
 
 // Request is what from_dlpack is asked for besides the tensor.

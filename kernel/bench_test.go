@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"godlpack/dlpack"
-	"godlpack/internal/hostile"
+	"godlpack/internal/gcstress"
 	"godlpack/kernel"
 	"godlpack/packed"
 )
@@ -68,7 +68,7 @@ func BenchmarkRefusal(b *testing.B) {
 
 // Speed that depends on no memory: the promise that a call of checked tensors takes none.
 func TestCallsTakeNoMemory(t *testing.T) {
-	if hostile.On {
+	if gcstress.On {
 		t.Skip("collections empty the pool of calls")
 	}
 	f := prepare(t, kernel.Func{Params: threeTensors(), Do: threeViews})

@@ -7,7 +7,7 @@ import (
 	"unsafe"
 
 	"godlpack/dlpack"
-	"godlpack/internal/hostile"
+	"godlpack/internal/gcstress"
 	"godlpack/packed"
 )
 
@@ -86,14 +86,14 @@ func (c *Call) run(ret *packed.Ret) (err error) {
 		}
 		debug.SetPanicOnFault(old)
 	}()
-	hostile.Crossing()
+	gcstress.Crossing()
 	if err := c.check(); err != nil {
 		return err
 	}
 	if err := c.fn.Do(c); err != nil {
 		return legible(err)
 	}
-	hostile.Crossing()
+	gcstress.Crossing()
 	if c.err != nil {
 		return c.err
 	}

@@ -9,7 +9,7 @@ import (
 	"unsafe"
 
 	"godlpack/dlpack"
-	"godlpack/internal/hostile"
+	"godlpack/internal/gcstress"
 )
 
 // The bytes of a value are those of C's union.
@@ -35,7 +35,7 @@ func TestValuesLieAsInC(t *testing.T) {
 func TestPointersStay(t *testing.T) {
 	var x dlpack.Tensor
 	cell := Tensor(&x)
-	if hostile.MoveStack(); cell.Value.Tensor() != &x {
+	if gcstress.MoveStack(); cell.Value.Tensor() != &x {
 		t.Error("the tensor moved")
 	}
 }

@@ -3,7 +3,7 @@ package pyext
 import (
 	"godlpack/dlpack"
 	"godlpack/internal/cpython"
-	"godlpack/memory"
+	"godlpack/internal/memory"
 )
 
 var signAsType = cpython.Sign("astype(dtype, /)")

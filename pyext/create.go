@@ -5,7 +5,7 @@ import (
 
 	"godlpack/dlpack"
 	"godlpack/internal/cpython"
-	"godlpack/memory"
+	"godlpack/internal/memory"
 	"godlpack/tensor"
 )
 

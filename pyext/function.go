@@ -10,7 +10,7 @@ import (
 	"godlpack/dlpack"
 	"godlpack/exchange"
 	"godlpack/internal/cpython"
-	"godlpack/memory"
+	"godlpack/internal/memory"
 	"godlpack/packed"
 )
 

@@ -4,7 +4,7 @@ import (
 	"godlpack/cuda"
 	"godlpack/dlpack"
 	"godlpack/internal/cpython"
-	"godlpack/memory"
+	"godlpack/internal/memory"
 )
 
 var (

@@ -1,4 +1,4 @@
-"""Builds the extension module in a way of its own, and runs tests against that: for asan.py and gchostile.py."""
+"""Builds the extension module in a way of its own, and runs tests against that: for asan.py and gcstress.py."""
 
 import os
 import shutil

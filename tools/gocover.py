@@ -1,5 +1,5 @@
 """Prints how many statements of each Go package the tests reach: Go's own tests, and Python's within a Go program
-(tools/hosted.py). `tox -e cover` runs it. Go counts blocks of statements that always run together: it does not tell the
+(tools/embedtest.py). `tox -e cover` runs it. Go counts blocks of statements that always run together: it does not tell the
 branch without statements, an if without an else.
 
 `--list` names each block that no test reaches.
@@ -14,7 +14,7 @@ from tempfile import TemporaryDirectory
 
 ROOT = Path(__file__).parents[1]
 COVER = ["-count=1", "-timeout=1h", "-covermode=atomic", "-coverpkg=godlpack/..."]
-APART = ("godlpack/internal/arch", "godlpack/internal/hosted", "godlpack/examples", "godlpack/library/testdata")
+APART = ("godlpack/internal/archtest", "godlpack/internal/embedtest", "godlpack/examples", "godlpack/library/testdata")
 
 Block = tuple[str, int]  # "file:from,to", and how many statements
 
@@ -37,12 +37,12 @@ def percent(blocks: dict[Block, int]) -> str:
 
 def main() -> int:
     with TemporaryDirectory(prefix="godlpack-cover-") as folder:
-        own, hosted = Path(folder, "own"), Path(folder, "hosted")
+        own, embedded = Path(folder, "own"), Path(folder, "embedded")
         tests = [["go", "test", *COVER, f"-coverprofile={own}", "./..."]]
-        tests += [[sys.executable, "tools/hosted.py", "test", *COVER, f"-coverprofile={hosted}", "./..."]]
+        tests += [[sys.executable, "tools/embedtest.py", "test", *COVER, f"-coverprofile={embedded}", "./..."]]
         status = max(subprocess.run(command, cwd=ROOT, env=os.environ).returncode for command in tests)
         blocks: dict[Block, int] = defaultdict(int)
-        for profile in (own, hosted):
+        for profile in (own, embedded):
             for block, times in reached(profile).items() if profile.exists() else ():
                 blocks[block] += times
     packages: dict[str, dict[Block, int]] = defaultdict(dict)

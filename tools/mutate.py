@@ -57,7 +57,7 @@ SLOW = {  # against what lives, with --again
     "threads.c": ["num_threads"],
 }
 LAST = ["leaks", "no_memory"]
-GO_TESTS = ["kernel", "builtin", "tvmffi"]
+GO_TESTS = ["kernel", "internal/elementwise", "tvmffi"]
 LATE = "not tried"
 FIRST, FILES = 40, 3  # how many tests a mutant has against it at first, from how many files
 MEMORY = 8 << 30

@@ -1,7 +1,7 @@
 """Runs tests of threads against a module whose C code ThreadSanitizer watches: `tox -e tsan`.
 
 Go's compiler tells the sanitizer of each crossing between C and Go, so what one side leaves to the other is seen; races
-within Go are what `tox -e hosted` looks for. Python and the frameworks are not watched themselves, but what they lock is
+within Go are what `tox -e embedtest` looks for. Python and the frameworks are not watched themselves, but what they lock is
 understood: the GIL is a mutex and a condition variable. Only reports with our C code in them count, but for those of
 tools/tsan.supp.
 

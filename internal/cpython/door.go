@@ -8,7 +8,7 @@ import (
 	"unsafe"
 
 	"godlpack/dlpack"
-	"godlpack/internal/hostile"
+	"godlpack/internal/gcstress"
 )
 
 // Op is the number of an operation of ops.h.
@@ -97,7 +97,7 @@ func godlpackEnter(op C.int, self *C.PyObject, args **C.PyObject, nargs C.Py_ssi
 		raise(dlpack.Errorf(dlpack.KindRuntime, "godlpack: operation %d has no function", int(op)))
 		return nil
 	}
-	hostile.Crossing()
+	gcstress.Crossing()
 	o, err := handler(newCall(self, args, int(nargs), kwnames))
 	if err == nil && !o.Exists() { // a constructor of Python's said no
 		err = ErrRaised

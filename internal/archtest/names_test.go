@@ -1,0 +1,50 @@
+package archtest
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// empty are the names that say nothing of what is inside.
+var empty = []string{"util", "utils", "common", "helper", "helpers", "types", "misc"}
+
+// machine is the beginning of an absolute path on the machine of whoever wrote the file.
+var machine = regexp.MustCompile(`(^|[^A-Za-z0-9_.])/(work|farm|root|home)/`)
+
+func TestNamesSayWhatIsInside(t *testing.T) {
+	for _, name := range sources(t, ".go", ".c", ".h", ".s", ".py", ".pyi", ".md") {
+		for part := range strings.SplitSeq(name, "/") {
+			noun := strings.TrimSuffix(strings.TrimSuffix(part, path.Ext(part)), "_test")
+			if slices.Contains(empty, strings.ToLower(strings.Trim(noun, "_"))) {
+				t.Errorf("%s: %q says nothing: name the noun that is inside", name, part)
+			}
+		}
+	}
+}
+
+func TestNoPathsOfAMachine(t *testing.T) {
+	git := exec.Command("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard")
+	git.Dir = root
+	list, err := git.Output()
+	if err != nil {
+		t.Skip("not a clone of the repository: ", err)
+	}
+	for name := range strings.SplitSeq(strings.Trim(string(list), "\x00"), "\x00") {
+		text, err := os.ReadFile(filepath.Join(root, name))
+		if err != nil || bytes.IndexByte(text, 0) >= 0 { // deleted, a folder, or no text
+			continue
+		}
+		for i, line := range bytes.Split(text, []byte("\n")) {
+			if machine.Match(line) {
+				t.Errorf("%s:%d: a path of one machine: %s", name, i+1, line)
+			}
+		}
+	}
+}

@@ -1,0 +1,80 @@
+package elementwise
+
+import (
+	"sync/atomic"
+	"unsafe"
+
+	"godlpack/dlpack"
+	"godlpack/kernel"
+)
+
+// pieces does work on all of dst, and of src if there is one, of the same shape: cut along their longest axis, in
+// several goroutines at a time. Memory that cannot be cut is worked on in one: neighbours below a byte share it, and
+// what overlaps must be read before it is written. It returns the first error.
+func pieces(ctx *kernel.Ctx, dst Place, src *Place, work func(dst, src *dlpack.Tensor) error) error {
+	axis := longest(dst.record.Dims())
+	if n, err := dst.record.Size(); err != nil || n < few || !separate(dst, src) {
+		var from *dlpack.Tensor
+		if src != nil {
+			from = src.record
+		}
+		return work(dst.record, from)
+	}
+	var failed atomic.Pointer[error]
+	kernel.Parallel(ctx, int(dst.record.Dims()[axis]), func(lo, hi int) {
+		to, from := cut(dst, axis, lo, hi), (*dlpack.Tensor)(nil)
+		if src != nil {
+			from = cut(*src, axis, lo, hi)
+		}
+		if err := work(to, from); err != nil {
+			failed.CompareAndSwap(nil, &err)
+		}
+	})
+	if err := failed.Load(); err != nil {
+		return *err
+	}
+	return nil
+}
+
+// few elements are not worth cutting.
+const few = 1 << 14
+
+// longest is the axis with the most elements, of several the first.
+func longest(shape []int64) int {
+	axis := 0
+	for i, n := range shape {
+		if n > shape[axis] {
+			axis = i
+		}
+	}
+	return axis
+}
+
+// separate reports whether no piece of dst touches another one, or src.
+func separate(dst Place, src *Place) bool {
+	d := dst.record
+	if dst.bits()%8 != 0 || dlpack.SelfOverlap(d.Dims(), d.Steps()) {
+		return false
+	}
+	return src == nil || (src.bits()%8 == 0 && !dlpack.Overlap(d, src.record) && len(src.record.Dims()) == len(d.Dims()))
+}
+
+// bits is the distance between neighbouring elements.
+func (p Place) bits() int64 {
+	return int64(p.record.DType.BitSize(p.padded()))
+}
+
+// cut returns the part of p from lo up to but not including hi along an axis.
+func cut(p Place, axis, lo, hi int) *dlpack.Tensor {
+	part := *p.record
+	shape := append([]int64(nil), p.record.Dims()...)
+	shape[axis] = int64(hi - lo)
+	strides := append([]int64(nil), p.record.Steps()...)
+	if len(strides) == 0 {
+		strides = make([]int64, len(shape))
+		dlpack.CompactStrides(strides, p.record.Dims())
+	}
+	part.Shape, part.Strides = &shape[0], &strides[0]
+	part.Data, part.ByteOffset = unsafe.Add(part.Start(), int64(lo)*strides[axis]*(p.bits()/8)), 0
+	return &part
+}

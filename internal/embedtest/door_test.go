@@ -1,0 +1,78 @@
+package embedtest
+
+import (
+	"testing"
+
+	"godlpack/internal/cpython"
+)
+
+// handled has another function do an operation until the test is over.
+func handled(t *testing.T, op cpython.Op, handler cpython.Handler) {
+	before := cpython.Handle(op, handler)
+	t.Cleanup(func() { cpython.Handle(op, before) })
+}
+
+// TestPanic makes a function panic: Python gets a RuntimeError with Go's stack, once for each call, and goes on.
+func TestPanic(t *testing.T) {
+	balanced(t)
+	handled(t, cpython.OpTensorItem, func(c *cpython.Call) (cpython.Object, error) { panic("at the disco") })
+	run(t, `
+import godlpack as gd
+for _ in range(100):
+    try:
+        gd.zeros(()).item()
+    except RuntimeError as error:
+        message = str(error)
+    assert message.startswith("godlpack: Go panicked: at the disco\n\n"), message
+    assert "door_test.go" in message, message
+assert gd.zeros(()).tolist() == 0
+`)
+}
+
+// TestPanicWithoutTheGIL makes work panic that has let go of it: it is held again when Python gets the error.
+func TestPanicWithoutTheGIL(t *testing.T) {
+	balanced(t)
+	handled(t, cpython.OpTensorItem, func(c *cpython.Call) (cpython.Object, error) {
+		_ = cpython.Unlocked(1<<30, func(cpython.Poll) error { panic("in the dark") })
+		return cpython.None(), nil
+	})
+	run(t, `
+import godlpack as gd
+try:
+    gd.zeros(()).item()
+except RuntimeError as error:
+    message = str(error)
+assert "Go panicked: in the dark" in message, message
+`)
+}
+
+// TestNilPointer is a fault that the processor finds: Go's signal handler makes a panic of it, inside of Python as well.
+func TestNilPointer(t *testing.T) {
+	balanced(t)
+	handled(t, cpython.OpTensorItem, func(c *cpython.Call) (cpython.Object, error) {
+		var nothing *[2]int
+		return cpython.Int(int64(nothing[1])), nil
+	})
+	run(t, `
+import godlpack as gd
+try:
+    gd.zeros(()).item()
+except RuntimeError as error:
+    message = str(error)
+assert "nil pointer dereference" in message, message
+`)
+}
+
+// TestNoFunction asks for an operation that nobody does.
+func TestNoFunction(t *testing.T) {
+	balanced(t)
+	handled(t, cpython.OpTensorItem, nil)
+	run(t, `
+import godlpack as gd
+try:
+    gd.zeros(()).item()
+except RuntimeError as error:
+    message = str(error)
+assert "has no function" in message, message
+`)
+}

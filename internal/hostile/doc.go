@@ -1,3 +1,0 @@
-// Package hostile makes Go's memory as unsafe as it may be, where pointers are out of the collector's sight: at each entry
-// from C, and where a call lies in packed values. Only builds with the tag gchostile do so (tools/gchostile.py).
-package hostile
