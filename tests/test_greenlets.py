@@ -249,6 +249,41 @@ print(total, sorted(found))
     assert python(threads + script, flags=()) == "3.0 [3.0, 3.0, 3.0, 4.0]\n"
 
 
+def test_torch_is_looked_at_by_the_next_call(python, go):
+    """How torch's storages are made cannot be found out while another greenlet is inside of Go: the call says so."""
+    script = f"""
+import greenlet, numpy as np, torch, godlpack as gd
+go, hub = gd.load_module({go.__file__!r}), greenlet.getcurrent()
+x = torch.ones(3, dtype=torch.float64)
+gd.from_dlpack(x)
+
+class Waits:
+    def __dlpack__(self, **keywords):
+        hub.switch()
+        return np.ones(3).__dlpack__(**keywords)
+    def __dlpack_device__(self):
+        return (1, 0)
+
+other = greenlet.greenlet(lambda: gd.from_dlpack(Waits()))
+other.switch()
+try:
+    go.total(x, lambda i: i, 1)
+except RuntimeError as error:
+    print("greenlet" in str(error))
+other.switch()
+
+def resize(i):
+    try:
+        x.resize_(1000)
+    except RuntimeError:
+        x.resize_(3)
+        return i
+
+print(go.total(x, resize, 2))
+"""
+    assert python(script, flags=()) == "True\n4.0\n"
+
+
 def test_no_thread_to_stand_in(python, threads):
     script = """
 import resource

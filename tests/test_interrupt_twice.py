@@ -310,6 +310,22 @@ except ValueError as error:
     assert python(start + script) == "mine 3\n"
 
 
+def test_late_handler_of_a_program_that_calls_with_the_gil(python, start):
+    """Nobody can ask Python then who handles the signal: the call is left, and the handler says how it ends."""
+    script = """
+import subprocess
+def fail(*_):
+    raise ValueError("mine")
+signal.signal(signal.SIGINT, fail)
+subprocess.Popen(["sh", "-c", f"for p in 1 2; do sleep 0.8; kill -INT {os.getpid()}; done"])
+try:
+    endless.spin_held()
+except ValueError as error:
+    print(error, endless.count())
+"""
+    assert python(start + script) == "mine 1\n"
+
+
 CONSEQUENCES = "stays in memory, its goroutines may go on, and the next call of its library starts that anew"
 
 

@@ -493,6 +493,12 @@ class Wrapper(torch.Tensor):
         return super().untyped_storage()
 
 
+def test_wrapper_with_a_storage_of_its_own(go):
+    x = Wrapper(torch.from_numpy(VALUES.copy()))
+    x.untyped_storage = lambda: object()  # nothing of torch's: nothing to pin
+    assert go.call(x, lambda: None) == VALUES.sum(dtype=float)
+
+
 @pytest.mark.parametrize("error", [None, NotImplementedError("no storage"), MemoryError("none"), KeyboardInterrupt()])
 def test_wrapper(go, error):
     """What it wraps is held by its capsule; errors that are not about the storage come through."""

@@ -107,12 +107,13 @@ static void on_interrupt(int number, siginfo_t *info, void *context) {
 
 /* Finds what handles SIGINT, if the handler is not on top of it. Where the signal is ignored, or ends the process, it stays so. */
 static bool is_covered(action *found) {
-  return sigaction(SIGINT, NULL, found) == 0 && found->sa_sigaction != on_interrupt && found->sa_handler != SIG_DFL && found->sa_handler != SIG_IGN;
+  *found = gd_handler_of(SIGINT);
+  return found->sa_sigaction != on_interrupt && found->sa_handler != SIG_DFL && found->sa_handler != SIG_IGN;
 }
 
 /* Whether Python has a handler for SIGINT that is not its usual one. Needs the GIL. */
 static bool is_programs(void) {
-  PyObject *set = ask == NULL ? NULL : PyObject_CallFunction(ask, "i", SIGINT);
+  PyObject *set = PyObject_CallFunction(ask, "i", SIGINT);
   if (set == NULL) return PyErr_Clear(), false;
   bool other = set != usual;
   Py_DecRef(set);
@@ -226,9 +227,8 @@ void gd_watch_calls(void) {
    Owns: nothing passes.
    Threads: the only one of a forked child. */
 void gd_watch_forked(void) {
-  action found;
   const action *before = previous;
-  if (before != NULL && sigaction(SIGINT, NULL, &found) == 0 && found.sa_sigaction == on_interrupt) sigaction(SIGINT, before, NULL);
+  if (before != NULL && gd_handler_of(SIGINT).sa_sigaction == on_interrupt) sigaction(SIGINT, before, NULL);
   watching = false;
   gd_watched.thread = 0;
   gd_watched.call = NULL;

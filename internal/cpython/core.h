@@ -293,6 +293,14 @@ void gd_faults_close(void);
 void gd_faults_look(void);
 void gd_faults_forked(void);
 void gd_faults_lift(void);
+
+/* What handles a signal now; nothing, if the number is none of a program's signals: nothing else can fail. */
+static inline struct sigaction gd_handler_of(int number) {
+  struct sigaction now = {.sa_handler = SIG_DFL};
+  sigaction(number, NULL, &now);
+  return now;
+}
+
 enum { GD_HANDLED = 5 }; /* the signals that a Go runtime in a library handles */
 typedef struct sigaction gd_handlers[GD_HANDLED];
 void gd_signals_read(gd_handlers now);

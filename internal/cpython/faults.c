@@ -71,27 +71,27 @@ static bool adopt(int i, const action *a) {
 
 /* Puts the lid back on top of what Python has set. */
 static void look(int i) {
-  action now, other;
-  if (!handlers[i].covered || sigaction(faults[i], NULL, &now) != 0 || now.sa_sigaction == on_lid || !is_pythons(&now) || !adopt(i, &now)) return;
-  if (sigaction(faults[i], &handlers[i].lid, &other) == 0 && other.sa_handler != now.sa_handler) adopt(i, &other); /* set meanwhile */
+  action now = gd_handler_of(faults[i]), other = now;
+  if (!handlers[i].covered || now.sa_sigaction == on_lid || !is_pythons(&now) || !adopt(i, &now)) return;
+  sigaction(faults[i], &handlers[i].lid, &other);
+  if (other.sa_handler != now.sa_handler) adopt(i, &other); /* set meanwhile */
 }
 
 /* Lets a Go runtime stand where it can be covered: on the others, or on the floor; not on what somebody has put on the lid. */
 static void uncover(int i) {
-  action now, under = {.sa_sigaction = on_floor, .sa_flags = SA_SIGINFO | SA_ONSTACK};
+  action under = {.sa_sigaction = on_floor, .sa_flags = SA_SIGINFO | SA_ONSTACK};
   look(i);
-  if (sigaction(faults[i], NULL, &now) != 0) return;
+  action now = gd_handler_of(faults[i]);
   if (handlers[i].covered && now.sa_sigaction == on_lid) under = handlers[i].lid, under.sa_sigaction = handlers[i].go;
   else if (handlers[i].laid || (now.sa_sigaction != on_lid && !adopt(i, &now))) return;
   handlers[i].laid = handlers[i].opened = sigaction(faults[i], &under, NULL) == 0;
 }
 
 static void cover(int i) {
-  action now;
-  if (!handlers[i].opened || sigaction(faults[i], NULL, &now) != 0) return;
+  if (!handlers[i].opened) return;
   handlers[i].opened = false;
-  handlers[i].go = now.sa_sigaction;
-  handlers[i].lid = now;
+  handlers[i].lid = gd_handler_of(faults[i]);
+  handlers[i].go = handlers[i].lid.sa_sigaction;
   handlers[i].lid.sa_sigaction = on_lid;
   handlers[i].covered = sigaction(faults[i], &handlers[i].lid, NULL) == 0;
 }
@@ -145,12 +145,11 @@ void gd_faults_forked(void) {
    Owns: nothing passes.
    Threads: the only one of a forked child. */
 void gd_faults_lift(void) {
-  action now;
   for (int i = 0; i < FAULTS; i++) {
     const action *under = handlers[i].reporter != NULL ? handlers[i].reporter : handlers[i].below;
     handlers[i].covered = handlers[i].opened = false;
     handlers[i].go = on_floor;
-    if (!handlers[i].laid || sigaction(faults[i], NULL, &now) != 0 || now.sa_sigaction != on_floor) continue;
+    if (!handlers[i].laid || gd_handler_of(faults[i]).sa_sigaction != on_floor) continue;
     sigaction(faults[i], under, NULL);
     handlers[i].reporter = NULL;
     handlers[i].laid = false;

@@ -86,12 +86,13 @@ int32_t __wrap_x_cgo_sigaction(intptr_t number, const go_sigaction *new, go_siga
 
 /* Go's threads have alternate signal stacks, and goroutines' own are too small for other handlers: those must use them. */
 static void use_signal_stacks(void) {
-  struct sigaction a;
-  for (int number = 1; number <= SIGRTMAX; number++)
-    if (sigaction(number, NULL, &a) == 0 && a.sa_handler != SIG_DFL && a.sa_handler != SIG_IGN && !(a.sa_flags & SA_ONSTACK)) {
+  for (int number = 1; number <= SIGRTMAX; number++) {
+    struct sigaction a = gd_handler_of(number);
+    if (a.sa_handler != SIG_DFL && a.sa_handler != SIG_IGN && !(a.sa_flags & SA_ONSTACK)) {
       a.sa_flags |= SA_ONSTACK;
       sigaction(number, &a, NULL);
     }
+  }
 }
 
 /* gd_signals_install puts Go's handlers on top of those that are there now.
@@ -103,7 +104,7 @@ void gd_signals_install(void) {
   use_signal_stacks();
   for (int i = 0; i < HANDLED; i++) {
     if (actions[i].go.handler == 0) continue;
-    sigaction(handled[i], NULL, &actions[i].previous);
+    actions[i].previous = gd_handler_of(handled[i]);
     go_sigaction ours = actions[i].go;
     ours.handler = (uintptr_t)on_signal;
     __real_x_cgo_sigaction(handled[i], &ours, NULL);
@@ -116,9 +117,8 @@ void gd_signals_install(void) {
    Owns: nothing passes.
    Threads: the only one of a forked child. */
 void gd_signals_withdraw(void) {
-  struct sigaction now;
   for (int i = 0; i < HANDLED; i++)
-    if (sigaction(handled[i], NULL, &now) == 0 && now.sa_sigaction == on_signal) sigaction(handled[i], &actions[i].previous, NULL);
+    if (gd_handler_of(handled[i]).sa_sigaction == on_signal) sigaction(handled[i], &actions[i].previous, NULL);
 }
 
 /* ---- libraries of Go functions, whose runtimes install their handlers themselves ---- */
@@ -151,7 +151,7 @@ static void (*const urgent[LAYERS])(int, siginfo_t *, void *) = {NAMES(0), NAMES
    Owns: nothing.
    Threads: any. */
 void gd_signals_read(gd_handlers now) {
-  for (int i = 0; i < HANDLED; i++) sigaction(handled[i], NULL, &now[i]);
+  for (int i = 0; i < HANDLED; i++) now[i] = gd_handler_of(handled[i]);
 }
 
 /* gd_signals_layer lets the handlers that were there before see SIGURG too, if a library that was opened since has a Go
@@ -178,11 +178,10 @@ int gd_signals_layer(const gd_handlers before) {
 /* Puts back what was there before a layer, where nobody else stands on top of it; true if that uncovered anything. Its Go is dead. */
 static bool uncover(int layer) {
   bool changed = false;
-  struct sigaction now;
   layers[layer].urgent.sa_handler = NULL;
   for (int i = 0; i < HANDLED; i++) {
     struct sigaction *own = &layers[layer].own[i];
-    if (own->sa_handler == NULL || sigaction(handled[i], NULL, &now) != 0 || now.sa_sigaction != own->sa_sigaction) continue;
+    if (own->sa_handler == NULL || gd_handler_of(handled[i]).sa_sigaction != own->sa_sigaction) continue;
     sigaction(handled[i], &layers[layer].previous[i], NULL);
     own->sa_handler = NULL;
     changed = true;
