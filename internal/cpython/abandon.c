@@ -215,7 +215,7 @@ void gd_watch_calls(void) {
   if (signals != NULL && usual == NULL) usual = PyObject_GetAttrString(signals, "default_int_handler");
   PyObject *made[] = {threading, thread, ident, signals};
   for (int i = 0; i < 4; i++)
-    if (made[i] != NULL) Py_DecRef(made[i]);
+    Py_DecRef(made[i]);
   if (PyErr_Occurred() != NULL) return gd_watched.thread = 0, PyErr_Clear();
   install(true);
 }

@@ -92,9 +92,10 @@ static void let_go(call *c) {
   for (held *h = c->held; h != NULL; h = h->next) Py_DecRef(h->object);
   for (block *b = c->blocks, *next; b != NULL; b = next) next = b->next, free(b);
   free(c->failure);
-  PyObject *exception[] = {c->class, c->value, c->trace};
-  for (int i = 0; i < 3; i++)
-    if (exception[i] != NULL) Py_DecRef(exception[i]);
+  if (c->class == NULL) return;
+  Py_DecRef(c->class);
+  Py_DecRef(c->value);
+  Py_DecRef(c->trace);
 }
 
 /* ---- streams ---- */
@@ -436,8 +437,8 @@ static int allocate_by_go(call *c, const DLTensor *t, DLManagedTensorVersioned *
   if (gd_before_python(c) && args[0] && args[1] && args[2]) x = gd_enter(GD_OP_function_allocate, (PyObject *)c->f, args, 3, NULL);
   *out = x == NULL ? NULL : gd_export_versioned((gd_tensor *)x, 0);
   for (int i = 0; i < 3; i++)
-    if (args[i] != NULL) Py_DecRef(args[i]);
-  if (x != NULL) Py_DecRef(x);
+    Py_DecRef(args[i]);
+  Py_DecRef(x);
   if (*out == NULL) keep_exception(c);
   PyGILState_Release(gil);
   return *out == NULL ? -1 : 0;
@@ -522,7 +523,7 @@ int gd_invoke_here(call *c, void *callable, TVMValue *args, int *codes, int n, T
   PyObject *result = done ? gd_hold(c, PyObject_Call(callable, tuple, NULL)) : NULL;
   done = result != NULL && gather(c, result, NULL, false, 0, &to, 0, NULL) && may_give_gil(c);
   if (!done) keep_exception(c);
-  if (tuple != NULL) Py_DecRef(tuple);
+  Py_DecRef(tuple);
   for (int i = 0; i < n; i++) drop(args[i], codes[i]);
   return done ? 0 : -1;
 }
@@ -691,7 +692,7 @@ GD_RARE static PyObject *refuse(call *c) {
   if (f == NULL) return PyErr_Format(class, "%U() failed, and did not say why", c->f->name);
   PyObject *kind = PyUnicode_FromStringAndSize(f->kind, (Py_ssize_t)strlen(f->kind));
   PyObject *named = kind == NULL ? NULL : PyDict_GetItemWithError(PyEval_GetBuiltins(), kind); /* which keeps it */
-  if (kind != NULL) Py_DecRef(kind);
+  Py_DecRef(kind);
   if (named == NULL && PyErr_Occurred() != NULL && PyErr_ExceptionMatches(PyExc_MemoryError)) return NULL;
   PyErr_Clear(); /* no such name: it is not UTF-8 */
   bool exception = named != NULL && PyType_GetFlags(Py_TYPE(named)) & Py_TPFLAGS_TYPE_SUBCLASS &&

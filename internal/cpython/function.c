@@ -43,7 +43,7 @@ static void function_dealloc(PyObject *self) {
   if (f->weakrefs != NULL) PyObject_ClearWeakRefs(self);
   PyObject *kept[] = {f->name, f->qualname, f->module, f->doc, f->text, f->names, f->like, self};
   for (size_t i = 0; i + 1 < sizeof kept / sizeof *kept; i++)
-    if (kept[i] != NULL) Py_DecRef(kept[i]);
+    Py_DecRef(kept[i]);
   PyObject_Free(self);
   Py_DecRef((PyObject *)type);
 }
@@ -66,7 +66,7 @@ bool gd_function_like(gd_function *f) {
   if (Py_TYPE(f->like) != &PyUnicode_Type) return true;
   PyObject *python = PyImport_ImportModule("godlpack._library"), *name = f->like;
   PyObject *type = python == NULL ? NULL : PyObject_CallMethod(python, "framework", "OO", f, name);
-  if (python != NULL) Py_DecRef(python);
+  Py_DecRef(python);
   if (type == NULL) return false;
   if (f->like == name) f->like = type, Py_DecRef(name);
   else Py_DecRef(type); /* another thread has it */
@@ -81,7 +81,7 @@ static PyObject *function_repr(PyObject *self) {
 static PyObject *ask_library(const char *what, PyObject *argument) {
   PyObject *python = PyImport_ImportModule("godlpack._library");
   PyObject *answer = python == NULL ? NULL : PyObject_CallMethod(python, what, "O", argument);
-  if (python != NULL) Py_DecRef(python);
+  Py_DecRef(python);
   return answer;
 }
 

@@ -61,8 +61,8 @@ void gd_plan_set(gd_plan plan) {
   *p = plan;
   p->torch = gd_torch_is_type(plan.type);
   if (plan.guarded) find_grad(p);
-  if (old != NULL) Py_DecRef(old);
-  if (old_grad != NULL) Py_DecRef(old_grad);
+  Py_DecRef(old);
+  Py_DecRef(old_grad);
 }
 
 /* gd_plan_type is the type of plan i, if there is one.
@@ -76,7 +76,7 @@ PyObject *gd_plan_type(int i) { return (PyObject *)gd_plans[i].type; }
 
 static bool answers_false(PyObject *x, PyObject *method) {
   PyObject *answer = PyObject_CallMethodObjArgs(x, method, NULL);
-  if (answer != NULL) Py_DecRef(answer);
+  Py_DecRef(answer);
   return answer == Py_False;
 }
 
@@ -89,10 +89,11 @@ static bool answers_false(PyObject *x, PyObject *method) {
    Owns: nothing passes; false with or without an exception set if Go must look.
    Threads: any with the GIL. */
 bool gd_torch_says_plain(PyObject *x, const gd_plan *plan, const DLTensor *t, bool no_grad) {
-  PyObject *grad = NULL;
-  if (no_grad) grad = plan->grad != NULL ? plan->get_grad(plan->grad, x, (PyObject *)plan->type) : PyObject_GetAttr(x, str_requires_grad);
-  if (grad != NULL) Py_DecRef(grad);
-  if (no_grad && grad != Py_False) return false;
+  if (no_grad) {
+    PyObject *grad = plan->grad != NULL ? plan->get_grad(plan->grad, x, (PyObject *)plan->type) : PyObject_GetAttr(x, str_requires_grad);
+    Py_DecRef(grad);
+    if (grad != Py_False) return false;
+  }
   if (t->dtype.code == kDLComplex) return answers_false(x, str_is_conj) && answers_false(x, str_is_neg);
   if (t->dtype.code != kDLFloat || gd_compact_count(t) > 1) return true;
   return answers_false(x, str_is_neg);
@@ -140,13 +141,13 @@ bool gd_blames_arguments(void) {
   static const char *const words[] = {"rgument", "keyword", "max_version"};
   PyObject *class, *value, *trace;
   bool found = false;
-  if (PyErr_Occurred() == NULL || !PyErr_ExceptionMatches(PyExc_TypeError)) return false;
+  if (!PyErr_ExceptionMatches(PyExc_TypeError)) return false;
   PyErr_Fetch(&class, &value, &trace);
   PyErr_NormalizeException(&class, &value, &trace);
-  PyObject *text = value == NULL ? NULL : PyObject_Str(value);
+  PyObject *text = PyObject_Str(value);
   const char *utf8 = text == NULL ? NULL : PyUnicode_AsUTF8AndSize(text, NULL);
   for (size_t i = 0; utf8 != NULL && i < sizeof words / sizeof *words; i++) found = found || strstr(utf8, words[i]) != NULL;
-  if (text != NULL) Py_DecRef(text);
+  Py_DecRef(text);
   PyErr_Restore(class, value, trace); /* in the place of one that the text has raised */
   return found;
 }
@@ -158,9 +159,9 @@ GD_RARE static PyObject *ask_again(PyObject *method, PyObject *keywords) {
   PyErr_Fetch(&class, &value, &trace);
   PyObject *answer = PyObject_Call(method, no_arguments, keywords);
   if (answer == NULL && !blamed && gd_blames_arguments()) return PyErr_Restore(class, value, trace), NULL;
-  PyObject *first[] = {class, value, trace};
-  for (int i = 0; i < 3; i++)
-    if (first[i] != NULL) Py_DecRef(first[i]);
+  Py_DecRef(class);
+  Py_DecRef(value);
+  Py_DecRef(trace);
   return answer;
 }
 

@@ -93,7 +93,7 @@ gd_library *gd_library_at(const char *path, PyObject *check) {
   }
   PyObject *old = l->check;
   Py_IncRef(l->check = check);
-  if (old != NULL) Py_DecRef(old);
+  Py_DecRef(old);
   return l;
 }
 
@@ -178,7 +178,7 @@ static PyObject *declarations_of(const GDLibrary *t) {
     PyObject *pair = f->name == NULL ? NULL : Py_BuildValue("(ss)", f->name, f->declaration == NULL ? "" : f->declaration);
     if (f->name == NULL) PyErr_Format(PyExc_RuntimeError, "function %d of the library has no name", (int)i);
     bool done = pair != NULL && PyList_Append(list, pair) == 0;
-    if (pair != NULL) Py_DecRef(pair);
+    Py_DecRef(pair);
     if (!done) Py_DecRef(list), list = NULL;
   }
   return list;
@@ -215,7 +215,7 @@ const GDLibrary *gd_library_open(gd_library *l, const gd_function *f) {
   PyObject *caller = f != NULL && l->lost != NOTHING && !l->told ? f->name : Py_None;
   PyObject *checked = declarations == NULL ? NULL : PyObject_CallFunction(check, "OzOi", declarations, state_of(table), caller, l->lost == BY_FORK);
   Py_DecRef(check);
-  if (declarations != NULL) Py_DecRef(declarations);
+  Py_DecRef(declarations);
   if (checked == NULL) return l->told |= PyErr_ExceptionMatches(PyExc_Warning) != 0, NULL;
   Py_DecRef(checked);
   if (PyErr_CheckSignals() != 0) return NULL; /* that came meanwhile */

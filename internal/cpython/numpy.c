@@ -122,7 +122,7 @@ void gd_numpy_pin(PyObject *x, gd_pin *pin) {
 void gd_numpy_unpin(gd_pin *pin) {
   numpy_array *a = (numpy_array *)pin->owner;
   if (pin->lock.where != NULL && gd_lock_remove(&pin->lock) && a->data == pin->lock.data && a->base == NULL) a->flags |= OWNS_DATA;
-  if (pin->base != NULL) Py_DecRef(pin->base);
+  Py_DecRef(pin->base);
   Py_DecRef((PyObject *)a);
 }
 

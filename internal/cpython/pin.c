@@ -82,7 +82,7 @@ static bool learn_torch(const call *c) {
   tried = true; /* at once: what Go calls may come here again */
   PyObject *done = gd_enter(GD_OP_function_learn_torch, (PyObject *)c->f, NULL, 0, NULL);
   tried = done != NULL; /* if Go could not be entered, as from a second greenlet, the next call tries again */
-  if (done != NULL) Py_DecRef(done);
+  Py_DecRef(done);
   return done != NULL;
 }
 

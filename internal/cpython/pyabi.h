@@ -122,7 +122,7 @@ enum { GD_MOD_MULTIPLE_INTERPRETERS = 3 }; /* Py_mod_multiple_interpreters, know
 PyObject *PyVectorcall_Call(PyObject *, PyObject *, PyObject *);
 
 void Py_IncRef(PyObject *);
-void Py_DecRef(PyObject *);
+void Py_DecRef(PyObject *); /* NULL is nothing to it */
 int Py_IsInitialized(void);
 PyObject *PyObject_Init(PyObject *, PyTypeObject *);
 void *PyObject_Malloc(size_t);

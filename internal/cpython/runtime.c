@@ -185,8 +185,8 @@ static bool has_room(void) {
 bool gd_runtime_threads(int n) {
   if (!life->ready) return true;
   PyObject *number = PyLong_FromLong(n), *now = number == NULL ? NULL : gd_enter(GD_OP_module_threads, NULL, &number, 1, NULL);
-  if (number != NULL) Py_DecRef(number);
-  if (now != NULL) Py_DecRef(now);
+  Py_DecRef(number);
+  Py_DecRef(now);
   return now != NULL;
 }
 

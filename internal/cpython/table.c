@@ -188,7 +188,7 @@ static int slot_managed_to_py(DLManagedTensorVersioned *m, void **out) {
   } else {
     PyObject *address = PyLong_FromVoidPtr(m);
     *out = address == NULL ? NULL : gd_enter(GD_OP_module_adopt, NULL, &address, 1, NULL);
-    if (address != NULL) Py_DecRef(address);
+    Py_DecRef(address);
   }
   return *out == NULL ? -1 : 0;
 }

@@ -347,7 +347,7 @@ static void label_dealloc(PyObject *self) {
   gd_label *l = (gd_label *)self;
   PyTypeObject *type = Py_TYPE(self);
   Py_DecRef(l->name);
-  if (l->kind != NULL) Py_DecRef(l->kind);
+  Py_DecRef(l->kind);
   PyObject_Free(self);
   Py_DecRef((PyObject *)type);
 }
@@ -429,9 +429,9 @@ PyObject *gd_label_cached(gd_label_cache cache, uint64_t key, int op) {
   if (slot->label == NULL || slot->key != key) {
     PyObject *number = PyLong_FromUnsignedLongLong(key);
     PyObject *label = number == NULL ? NULL : gd_enter(op, NULL, &number, 1, NULL);
-    if (number != NULL) Py_DecRef(number);
+    Py_DecRef(number);
     if (label == NULL) return NULL;
-    if (slot->label != NULL) Py_DecRef(slot->label);
+    Py_DecRef(slot->label);
     *slot = (gd_label_slot){key, label};
   }
   Py_IncRef(slot->label);
@@ -467,8 +467,8 @@ static int publish(PyTypeObject *type) {
   int rc = capsule == NULL || address == NULL ||
            PyObject_SetAttrString((PyObject *)type, "__dlpack_c_exchange_api__", capsule) != 0 ||
            PyObject_SetAttrString((PyObject *)type, "__c_dlpack_exchange_api__", address) != 0;
-  if (capsule != NULL) Py_DecRef(capsule);
-  if (address != NULL) Py_DecRef(address);
+  Py_DecRef(capsule);
+  Py_DecRef(address);
   return rc ? -1 : 0;
 }
 

@@ -28,7 +28,7 @@ bool gd_torch_is_type(PyTypeObject *type) {
   PyObject *module = PyDict_GetItemString(PyImport_GetModuleDict(), "torch");
   PyObject *tensor = module == NULL ? NULL : PyObject_GetAttrString(module, "Tensor");
   bool is = tensor != NULL && PyType_GetFlags(Py_TYPE(tensor)) & Py_TPFLAGS_TYPE_SUBCLASS && PyType_IsSubtype(type, (PyTypeObject *)tensor);
-  if (tensor != NULL) Py_DecRef(tensor);
+  Py_DecRef(tensor);
   return PyErr_Clear(), is;
 }
 
@@ -107,5 +107,5 @@ void gd_torch_unpin(gd_pin *pin) {
     if (last && l->free != NULL) l->free(l->data);
     else if (last && *context_of(l->where) == l->data) exchange_deleter(l->where, ours, torch->frees);
   }
-  if (pin->owner != NULL) Py_DecRef(pin->owner);
+  Py_DecRef(pin->owner);
 }
