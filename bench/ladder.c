@@ -7,7 +7,7 @@ enum step { TAKE, GUARD, OBJECT, PLAN, CHECK, SHAPE, STORAGE };
 static PyTypeObject *holder_type;
 static PyObject *str_requires_grad;
 
-/* Stand for what the product has in Go, or at the door to it. */
+/* Stand for what the product has in Go, or at the entry to it. */
 PyObject *gd_enter(int op, PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
   (void)self, (void)args, (void)nargs, (void)kwnames;
   return PyErr_Format(PyExc_RuntimeError, "the ladder has no Go: operation %d", op);
@@ -41,7 +41,7 @@ static PyObject *hold(DLManagedTensorVersioned *m) {
 
 /* ---- the steps ---- */
 
-static gd_plan plans[GD_PLANS]; /* as lane.c keeps them */
+static gd_plan plans[GD_PLANS]; /* as fastpath.c keeps them */
 static const gd_plan *the_plan; /* for rungs that need not look it up; plan() comes first */
 
 static gd_plan *plan_slot(const PyTypeObject *type) { return &plans[((uintptr_t)type >> 4) * 0x9E3779B97F4A7C15u >> 58]; }
@@ -54,7 +54,7 @@ static bool needs_no_grad(PyObject *x) {
 
 static PyObject *finish(DLManagedTensorVersioned *m, enum step top) {
   PyObject *made;
-  if (top >= STORAGE) return gd_adopt(m, m->flags);
+  if (top >= STORAGE) return gd_wrap_managed(m, m->flags);
   if (top == OBJECT || top == PLAN || top == CHECK) return hold(m);
   if (top == SHAPE) {
     made = gd_tensor_new(&m->dl_tensor, m->flags, NULL);
@@ -71,7 +71,7 @@ static inline __attribute__((always_inline)) PyObject *climb(PyObject *x, enum s
   const gd_plan *plan = top >= PLAN ? plan_slot(Py_TYPE(x)) : the_plan;
   if (top >= PLAN && plan->type != Py_TYPE(x)) return PyErr_Format(PyExc_TypeError, "the ladder: no plan for this type");
   if (plan->api->managed_tensor_from_py_object_no_sync(x, &m) != 0) return NULL;
-  bool plain = top < CHECK || (m->version.major == DLPACK_MAJOR && gd_is_plain(&m->dl_tensor));
+  bool plain = top < CHECK || (m->version.major == DLPACK_MAJOR && gd_fast_path_ok(&m->dl_tensor));
   if (plain && (top < GUARD || needs_no_grad(x))) return finish(m, top);
   m->deleter(m);
   return PyErr_Format(PyExc_BufferError, "the ladder: want a plain tensor");
@@ -106,7 +106,7 @@ static PyObject *plan(PyObject *self, PyObject *const *args, Py_ssize_t nargs, P
 /* ---- the module ---- */
 
 static int module_exec(PyObject *module) {
-  if (gd_lane_exec() != 0 || gd_tensor_exec(module) != 0) return -1;
+  if (gd_fastpath_exec() != 0 || gd_tensor_exec(module) != 0) return -1;
   if ((str_requires_grad = PyUnicode_InternFromString("requires_grad")) == NULL) return -1;
   return (holder_type = (PyTypeObject *)PyType_FromModuleAndSpec(module, &holder_spec, NULL)) == NULL ? -1 : 0;
 }

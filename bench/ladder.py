@@ -22,7 +22,7 @@ STEPS = {
     "planned": "find the plan of the exact type",
     "check": "check the version and the record",
     "shape": "a Tensor instead: bigger, with its own shape and strides",
-    "storage": "the tensor keeps the managed tensor; the scoreboard",
+    "storage": "the tensor keeps the managed tensor; the counters",
 }
 HEADERS = ["step", "ns", "so far", "share"]
 

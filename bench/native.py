@@ -83,7 +83,7 @@ def slots(folder: Path) -> Path:
 
 
 def ladder(folder: Path) -> ModuleType:
-    """bench_ladder: rungs made of the product's own C, all of it but what only stands at the door to Go."""
+    """bench_ladder: rungs made of the product's own C, all of it but what only stands at the entry into Go."""
     product = [source for source in sorted(CPYTHON.glob("*.c")) if source.name not in AT_THE_DOOR]
     path = compile_c(folder, "bench_ladder", BENCH / "ladder.c", *product)
     return load_module("bench_ladder", path, os.RTLD_LAZY)  # what enters Go is missing, and never called

@@ -51,7 +51,7 @@ class Section:
     rows: list[list[str]]
 
 
-def roads(lib: Libraries, source: Any, array: Any) -> dict[str, Run]:
+def routes(lib: Libraries, source: Any, array: Any) -> dict[str, Run]:
     """The exchanges looked at: in from torch and numpy, out to both."""
     t = lib[OURS].from_dlpack(source)
     return {
@@ -63,9 +63,9 @@ def roads(lib: Libraries, source: Any, array: Any) -> dict[str, Run]:
 
 
 def grid(points: dict[str, dict[str, Run]], rounds: int) -> list[list[str]]:
-    """Times every road at every point, interleaved. Rows are the points, columns the roads; ns with the calling
+    """Times every route at every point, interleaved. Rows are the points, columns the routes; ns with the calling
     overhead, a few ns."""
-    cases = [Case(point, road, run) for point, runs in points.items() for road, run in runs.items()]
+    cases = [Case(point, route, run) for point, runs in points.items() for route, run in runs.items()]
     measure(cases, rounds, round_ns=200_000)
     return [[point, *(f"{case.gross:.0f}" for case in cases if case.row == point)] for point in points]
 
@@ -75,7 +75,7 @@ def by_size(lib: Libraries, effort: Effort) -> Section:
     points = {}
     for name, size in SIZES.items():
         source = torch.empty(size, dtype=torch.uint8)  # virtual memory: nothing touches it
-        points[name] = roads(lib, source, source.numpy())
+        points[name] = routes(lib, source, source.numpy())
     text = "Bytes of the tensor, which no exchange touches. ns per exchange."
     return Section("Size", text, ["size", *points["1 B"]], grid(points, effort.rounds))
 
@@ -85,7 +85,7 @@ def by_rank(lib: Libraries, effort: Effort) -> Section:
     points = {}
     for rank in RANKS:
         source = torch.ones([1] * (rank - 1) + [2] * (rank > 0))
-        points[str(rank)] = roads(lib, source, source.numpy())
+        points[str(rank)] = routes(lib, source, source.numpy())
     text = (
         "Dimensions. Shape and strides are copied, so this grows a little. "
         "A float tensor of one element (rank 0) is also asked whether it is a lazy negative. ns per exchange."
@@ -100,7 +100,7 @@ def by_live_tensors(lib: Libraries, effort: Effort) -> Section:
     headers: list[str] = []
     for count in effort.live:
         held += (lib[OURS].from_dlpack(source) for _ in range(count - len(held)))
-        runs = roads(lib, source, source.numpy())
+        runs = routes(lib, source, source.numpy())
         headers = ["live", *runs]
         found += grid({f"{count:,}": runs}, effort.rounds)
     return Section("Live tensors", "Tensors held by the same process meanwhile. ns per exchange.", headers, found)
@@ -130,7 +130,7 @@ def in_threads(threads: int, run: Run, calls: int) -> float:
 
 def by_threads(lib: Libraries, effort: Effort, nothing: Callable[..., Any], slots: Path) -> Section:
     source = lib[TORCH].ones(24)
-    runs = {"an empty C function": python_loop("f(x)", f=nothing, x=source)} | roads(lib, source, source.numpy())
+    runs = {"an empty C function": python_loop("f(x)", f=nothing, x=source)} | routes(lib, source, source.numpy())
     for name in (OURS, TORCH):
         runs[f"allocator + deleter from C without the GIL, {name}"] = slot_run(
             slots, "slots_allocate", table_of(lib[name].Tensor), source, ctypes.CDLL
@@ -156,7 +156,7 @@ def by_threads(lib: Libraries, effort: Effort, nothing: Callable[..., Any], slot
 
 def memory(lib: Libraries, effort: Effort) -> Section:
     """A tenth of the exchanges warms up; then the process's memory is read after each tenth."""
-    runs = roads(lib, source := lib[TORCH].ones(24), source.numpy())
+    runs = routes(lib, source := lib[TORCH].ones(24), source.numpy())
     part = effort.exchanges // 10
     readings = []
     for _ in range(11):
@@ -165,7 +165,7 @@ def memory(lib: Libraries, effort: Effort) -> Section:
         readings.append(machine.resident_bytes())
     growth = readings[-1] - readings[0]
     row = [f"{part * 10:,}", f"{readings[0] / MB:.1f} MB", f"{readings[-1] / MB:.1f} MB", f"{growth / KB:+.0f} KB"]
-    text = "Exchanges, the roads above in equal parts, and the process's memory in RAM before and after them."
+    text = "Exchanges, the routes above in equal parts, and the process's memory in RAM before and after them."
     return Section("Memory", text, ["exchanges", "before", "after", "growth"], [row])
 
 

@@ -135,7 +135,7 @@ func ParseCopy(o cpython.Object) (Copying, error) {
 	if !o.Given() {
 		return CopyIfNeeded, nil
 	}
-	if o.IsText() {
+	if o.IsStr() {
 		return CopyIfNeeded, dlpack.Errorf(dlpack.KindValue, "argument 'copy': want None, True or False, got %s", o.Repr())
 	}
 	truth, err := o.Truth()
@@ -178,7 +178,7 @@ func handOver(dev dlpack.Device, consumer uintptr) error {
 	if dev.Type != dlpack.CUDA || consumer == 0 {
 		return nil
 	}
-	return memory.Release(dev, consumer)
+	return memory.ConsumerWait(dev, consumer)
 }
 
 // fitsLegacy refuses what a legacy capsule cannot say (R23).

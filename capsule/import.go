@@ -33,7 +33,7 @@ func Import(c cpython.Object) (Imported, error) {
 	if err := c.MarkUsed(); err != nil {
 		return Imported{}, err
 	}
-	taken, err := Adopt(m)
+	taken, err := Wrap(m)
 	if err != nil {
 		m.Delete()
 	}
@@ -73,18 +73,18 @@ func fromImmutable(m cpython.Managed) bool {
 	return slices.ContainsFunc(immutable, func(part string) bool { return strings.Contains(library, part) })
 }
 
-// Adopt makes a Tensor of a managed tensor that was checked; read-only if its flags say so, or if its library's arrays never change.
+// Wrap makes a Tensor of a managed tensor that was checked; read-only if its flags say so, or if its library's arrays never change.
 //
 // GIL: held.
 // Owns: takes m on success; on error it is still the caller's. The result is new.
 // Threads: any with the GIL.
-func Adopt(m cpython.Managed) (Imported, error) {
+func Wrap(m cpython.Managed) (Imported, error) {
 	flags := m.Flags()
 	taken := Imported{Copied: flags.Has(dlpack.IsCopied), Versioned: m.Versioned(), Immutable: fromImmutable(m)}
 	if taken.Immutable {
 		flags |= dlpack.ReadOnly
 	}
 	var err error
-	taken.Tensor, err = m.Adopt(flags)
+	taken.Tensor, err = m.Wrap(flags)
 	return taken, err
 }

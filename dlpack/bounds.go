@@ -34,7 +34,7 @@ func Extent(shape, strides []int64) (lo, hi int64, err error) {
 // 0, up to but not including hi. Of size 0 it is the empty range 0, 0. The BufferErrors are those of Extent, and a
 // span of 2^63 bits or more.
 func (t *Tensor) ByteExtent(padded bool) (lo, hi int64, err error) {
-	lo, hi, err = Extent(t.Dims(), t.Steps())
+	lo, hi, err = Extent(t.ShapeSlice(), t.StridesSlice())
 	if err != nil {
 		return 0, 0, err
 	}

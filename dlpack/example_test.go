@@ -23,7 +23,7 @@ func Example() {
 	n, _ := t.Size()
 	lo, hi, _ := t.ByteExtent(false)
 	fmt.Println(t.Validate(), n, t.DType, t.Device)
-	fmt.Println("bytes", lo, "to", hi, "contiguous", dlpack.IsContiguous(t.Dims(), t.Steps(), 'C'))
+	fmt.Println("bytes", lo, "to", hi, "contiguous", dlpack.IsContiguous(t.ShapeSlice(), t.StridesSlice(), 'C'))
 	runtime.KeepAlive(data)
 	// Output:
 	// <nil> 6 float32 cpu

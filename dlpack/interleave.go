@@ -82,7 +82,7 @@ func partOf(t *Tensor) part {
 	p := part{size: int64(t.DType.ItemSize(true)), axes: make([]axis, 0, 8)}
 	start, _ := t.startAddress()
 	p.low = int64(start)
-	dims, steps := t.Dims(), t.Steps()
+	dims, steps := t.ShapeSlice(), t.StridesSlice()
 	for i, extent := range dims {
 		if extent == 1 {
 			continue

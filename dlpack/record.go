@@ -56,16 +56,16 @@ type ExchangeAPI struct {
 	CurrentStream unsafe.Pointer `c:"current_work_stream"`                   // the stream to launch on (R58)
 }
 
-// Dims returns the shape as a slice over the record's own memory, nil at NDim 0.
-func (t *Tensor) Dims() []int64 {
+// ShapeSlice returns the shape as a slice over the record's own memory, nil at NDim 0.
+func (t *Tensor) ShapeSlice() []int64 {
 	if t.NDim <= 0 || t.Shape == nil {
 		return nil
 	}
 	return unsafe.Slice(t.Shape, t.NDim)
 }
 
-// Steps returns the strides, in elements, as a slice over the record's own memory, nil at NDim 0 or if Strides is NULL.
-func (t *Tensor) Steps() []int64 {
+// StridesSlice returns the strides, in elements, as a slice over the record's own memory, nil at NDim 0 or if Strides is NULL.
+func (t *Tensor) StridesSlice() []int64 {
 	if t.NDim <= 0 || t.Strides == nil {
 		return nil
 	}
@@ -73,4 +73,4 @@ func (t *Tensor) Steps() []int64 {
 }
 
 // Size returns the number of elements, 1 at NDim 0. The BufferError is that of Elements.
-func (t *Tensor) Size() (int64, error) { return Elements(t.Dims()) }
+func (t *Tensor) Size() (int64, error) { return Elements(t.ShapeSlice()) }

@@ -116,11 +116,11 @@ func TestTensorReads(t *testing.T) {
 	if n != 6 || err != nil || lo != -12 || hi != 12 || extentErr != nil || !x.Aligned() || x.Address() != 1<<20 {
 		t.Errorf("want 6 elements in bytes -12 to 12, aligned; got %d, %v, %d, %d, %v, %v", n, err, lo, hi, extentErr, x.Aligned())
 	}
-	if uintptr(x.Start()) != 1<<20+12 || len(x.Dims()) != 2 || x.Steps()[0] != -3 {
-		t.Errorf("want start 0x10000c, 2 dims, stride -3; got %p, %v, %v", x.Start(), x.Dims(), x.Steps())
+	if uintptr(x.Start()) != 1<<20+12 || len(x.ShapeSlice()) != 2 || x.StridesSlice()[0] != -3 {
+		t.Errorf("want start 0x10000c, 2 dims, stride -3; got %p, %v, %v", x.Start(), x.ShapeSlice(), x.StridesSlice())
 	}
 	r.data, r.ndim, r.shape, r.strides = 0, 0, 0, 0
-	if n, _ := x.Size(); n != 1 || x.Start() != nil || x.Dims() != nil || x.Steps() != nil {
+	if n, _ := x.Size(); n != 1 || x.Start() != nil || x.ShapeSlice() != nil || x.StridesSlice() != nil {
 		t.Errorf("want one element at nil, got %d at %p", n, x.Start())
 	}
 	runtime.KeepAlive(r)
@@ -237,7 +237,7 @@ func FuzzValidate(f *testing.F) {
 
 func checkValid(t *testing.T, x *dlpack.Tensor) {
 	n, err := x.Size()
-	if err != nil || n < 0 || n > 0 && x.Address() == 0 || len(x.Dims()) != int(x.NDim) {
+	if err != nil || n < 0 || n > 0 && x.Address() == 0 || len(x.ShapeSlice()) != int(x.NDim) {
 		t.Errorf("a valid record has a size and data, got %d, %v", n, err)
 	}
 	for _, padded := range []bool{false, true} {
@@ -250,6 +250,6 @@ func checkValid(t *testing.T, x *dlpack.Tensor) {
 	if n > 0 && !dlpack.Overlap(x, x) {
 		t.Error("want every tensor to overlap itself")
 	}
-	dlpack.SelfOverlap(x.Dims(), x.Steps())
-	dlpack.IsContiguous(x.Dims(), x.Steps(), 'F')
+	dlpack.SelfOverlap(x.ShapeSlice(), x.StridesSlice())
+	dlpack.IsContiguous(x.ShapeSlice(), x.StridesSlice(), 'F')
 }

@@ -59,15 +59,15 @@ func makeByTable(t cpython.Tensor, typ cpython.Object, table cpython.Table) (cpy
 		return cpython.Object{}, readOnly(typ)
 	case torch && !torchDevices[t.Record().Device.Type]:
 		return cpython.Object{}, dlpack.Errorf(dlpack.KindBuffer, "%s has no memory on %s", typ.Name(), t.Record().Device)
-	case torch && negative(t.Record().Steps()):
-		return cpython.Object{}, dlpack.Errorf(dlpack.KindBuffer, "%s has no negative strides, got %v; use .contiguous()", typ.Name(), t.Record().Steps())
+	case torch && negative(t.Record().StridesSlice()):
+		return cpython.Object{}, dlpack.Errorf(dlpack.KindBuffer, "%s has no negative strides, got %v; use .contiguous()", typ.Name(), t.Record().StridesSlice())
 	}
 	made, err := table.Make(t)
 	if err != nil {
 		return made, refused(t, typ)
 	}
 	if made.Type() == typ { // the table of a base class may make objects of that
-		cpython.SetPlan(typ, cpython.Plan{Road: cpython.ByTable, Table: table, Guarded: torch, Foreign: foreign(typ)})
+		cpython.SetPlan(typ, cpython.Plan{Protocol: cpython.ByTable, Table: table, Guarded: torch, Foreign: foreign(typ)})
 	}
 	return made, nil
 }
@@ -96,12 +96,12 @@ func refused(t cpython.Tensor, typ cpython.Object) error {
 	defer e.Drop()
 	rec := t.Record()
 	return dlpack.Errorf(dlpack.KindBuffer, "%s cannot take this tensor (%s, shape %v, strides %v, on %s) without a copy: %s",
-		typ.Name(), rec.DType, rec.Dims(), rec.Steps(), rec.Device, e.Text())
+		typ.Name(), rec.DType, rec.ShapeSlice(), rec.StridesSlice(), rec.Device, e.Text())
 }
 
 // makeNumPy makes an ndarray directly; memory that only the CPU's numpy cannot see goes the public way.
 func makeNumPy(t cpython.Tensor, typ cpython.Object) (cpython.Object, error) {
-	made, err := cpython.MakeNumPy(t)
+	made, err := cpython.ToNumPy(t)
 	switch {
 	case err != nil:
 		return made, refused(t, typ)
@@ -158,7 +158,7 @@ func makeJAX(t cpython.Tensor, typ cpython.Object) (cpython.Object, error) {
 // Move returns t on another device: itself if it is there already, else a copy.
 //
 // GIL: held; released while much memory is copied.
-// Owns: t stays the caller's; the result is new; on error (BufferError: no road) there is none.
+// Owns: t stays the caller's; the result is new; on error (BufferError: no protocol) there is none.
 // Threads: any with the GIL.
 func Move(t cpython.Tensor, to dlpack.Device) (cpython.Object, error) {
 	from := t.Record().Device

@@ -1,4 +1,4 @@
-// Package exchange moves whole tensors between libraries by the fastest road there is: the exchange table that a type
+// Package exchange moves whole tensors between libraries by the fastest protocol there is: the exchange table that a type
 // publishes, so that no Python is called, else __dlpack__ and from_dlpack.
 //
 // The first object of a type is exchanged here, and what was found out about the type becomes a plan; from then on the

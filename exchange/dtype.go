@@ -17,8 +17,8 @@ func DTypeOf(o cpython.Object) (d dlpack.DType, ok bool, err error) {
 	switch {
 	case o.IsDType():
 		return o.DType(), true, nil
-	case o.IsText():
-		d, err = dlpack.ParseDType(o.Text())
+	case o.IsStr():
+		d, err = dlpack.ParseDType(o.StrValue())
 		return d, true, err
 	case o.IsType():
 		return dtypeOfClass(o)

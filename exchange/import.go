@@ -38,7 +38,7 @@ func Import(x cpython.Object, r Request) (cpython.Object, error) {
 	return settle(taken, r)
 }
 
-// take gets at x's memory by the best road that x offers.
+// take gets at x's memory by the best protocol that x offers.
 func take(x cpython.Object, r Request) (capsule.Imported, error) {
 	if t, ok := cpython.TensorOf(x); ok {
 		o, err := t.Alias(t.Flags())
@@ -87,8 +87,8 @@ func takeByTable(x, typ cpython.Object) (capsule.Imported, error) {
 	}
 	if err = capsule.Check(m); err == nil {
 		var taken capsule.Imported
-		if taken, err = capsule.Adopt(m); err == nil {
-			cpython.SetPlan(typ, cpython.Plan{Road: cpython.ByTable, Table: table, Guarded: guarded(typ), Foreign: foreign(typ)})
+		if taken, err = capsule.Wrap(m); err == nil {
+			cpython.SetPlan(typ, cpython.Plan{Protocol: cpython.ByTable, Table: table, Guarded: guarded(typ), Foreign: foreign(typ)})
 			return taken, nil
 		}
 	}
@@ -107,9 +107,9 @@ func takeByMethod(x, method cpython.Object, r Request) (capsule.Imported, error)
 	}
 	defer c.Release()
 	taken, err := takeAnswer(x, c)
-	more := len(stream) > 0 || bare && r.asksMore() // the lane passes no stream; who refuses copy= may know max_version
+	more := len(stream) > 0 || bare && r.asksMore() // the fast path passes no stream; who refuses copy= may know max_version
 	if err == nil && !more && (bare || taken.Versioned || taken.Immutable) {
-		cpython.SetPlan(x.Type(), cpython.Plan{Road: methodOrBuffer(x, taken), Immutable: taken.Immutable, Bare: bare})
+		cpython.SetPlan(x.Type(), cpython.Plan{Protocol: methodOrBuffer(x, taken), Immutable: taken.Immutable, Bare: bare})
 	}
 	return taken, err
 }
@@ -169,7 +169,7 @@ func TakeAnswer(x, answer cpython.Object) (cpython.Object, error) {
 	}
 	t, _ := cpython.TensorOf(taken.Tensor)
 	if dev := t.Record().Device; dev.Type == dlpack.CUDA {
-		err = memory.Acquire(dev, cuda.Legacy)
+		err = memory.WaitProducer(dev, cuda.Legacy)
 	}
 	if err != nil {
 		taken.Tensor.Release()
@@ -189,13 +189,13 @@ func takeAnswer(x, answer cpython.Object) (capsule.Imported, error) {
 	return taken, nil
 }
 
-// methodOrBuffer chooses the road for objects of x's type, of which x was just taken by its method: by buffer if they are
+// methodOrBuffer chooses the protocol for objects of x's type, of which x was just taken by its method: by buffer if they are
 // immutable, and x's buffer has the same memory, shape and strides.
-func methodOrBuffer(x cpython.Object, taken capsule.Imported) cpython.Road {
+func methodOrBuffer(x cpython.Object, taken capsule.Imported) cpython.Protocol {
 	if !taken.Immutable || !proveNumPy() {
 		return cpython.ByMethod
 	}
-	o := cpython.TakeNumPyBuffer(x)
+	o := cpython.ImportNumPyBuffer(x)
 	if !o.Exists() {
 		return cpython.ByMethod
 	}
@@ -203,7 +203,7 @@ func methodOrBuffer(x cpython.Object, taken capsule.Imported) cpython.Road {
 	a, _ := cpython.TensorOf(o)
 	b, _ := cpython.TensorOf(taken.Tensor)
 	r, s := a.Record(), b.Record()
-	if r.Address() == s.Address() && r.DType == s.DType && slices.Equal(r.Dims(), s.Dims()) && slices.Equal(r.Steps(), s.Steps()) {
+	if r.Address() == s.Address() && r.DType == s.DType && slices.Equal(r.ShapeSlice(), s.ShapeSlice()) && slices.Equal(r.StridesSlice(), s.StridesSlice()) {
 		return cpython.ByBuffer
 	}
 	return cpython.ByMethod

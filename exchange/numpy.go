@@ -6,23 +6,23 @@ import (
 	"godlpack/internal/cpython"
 )
 
-// numpyLane says whether arrays of NumPy are read and made directly: not yet tried, proven, or found wanting.
-var numpyLane struct{ tried, proven bool }
+// numpyFastPath says whether arrays of NumPy are read and made directly: not yet tried, proven, or found wanting.
+var numpyFastPath struct{ tried, proven bool }
 
-// isArray reports whether x is an array of NumPy that the lane may read.
+// isArray reports whether x is an array of NumPy that the fast path may read.
 func isArray(x cpython.Object) bool {
 	class := cpython.Imported("numpy").FindIn("ndarray")
 	defer class.Release()
 	return class.Exists() && x.IsInstance(class) && proveNumPy()
 }
 
-// proveNumPy turns the lane on if it reads and makes arrays exactly as NumPy's public interface says, on samples of every
+// proveNumPy turns the fast path on if it reads and makes arrays exactly as NumPy's public interface says, on samples of every
 // layout; once for the process.
 func proveNumPy() bool {
-	if numpyLane.tried {
-		return numpyLane.proven
+	if numpyFastPath.tried {
+		return numpyFastPath.proven
 	}
-	numpyLane.tried = true
+	numpyFastPath.tried = true
 	umath := cpython.Imported("numpy._core._multiarray_umath")
 	if !umath.Exists() {
 		umath = cpython.Imported("numpy.core._multiarray_umath") // before NumPy 2
@@ -31,18 +31,18 @@ func proveNumPy() bool {
 	defer api.Release()
 	defer class.Release()
 	if !api.Exists() || !class.Exists() || !cpython.EnableNumPy(class, api) {
-		numpyLane.tried = !cpython.Starved()
+		numpyFastPath.tried = !cpython.Starved()
 		return false
 	}
-	numpyLane.proven = samplesAgree()
-	if !numpyLane.proven {
+	numpyFastPath.proven = samplesAgree()
+	if !numpyFastPath.proven {
 		cpython.DisableNumPy()
-		numpyLane.tried = !cpython.Starved() // else once more, when there is memory
+		numpyFastPath.tried = !cpython.Starved() // else once more, when there is memory
 	}
-	return numpyLane.proven
+	return numpyFastPath.proven
 }
 
-// samplesAgree sends NumPy's samples through the lane and back, and compares what came out with what went in, by NumPy's
+// samplesAgree sends NumPy's samples through the fast path and back, and compares what came out with what went in, by NumPy's
 // own account of both.
 func samplesAgree() bool {
 	module, err := cpython.Import("godlpack._numpy")
@@ -76,13 +76,13 @@ func sampleAgrees(module, x cpython.Object) bool {
 	if err := learn(x); err != nil {
 		return false
 	}
-	o := cpython.TakeNumPy(x)
+	o := cpython.ImportNumPy(x)
 	if !o.Exists() {
 		return false
 	}
 	defer o.Release()
 	t, _ := cpython.TensorOf(o)
-	made, err := cpython.MakeNumPy(t)
+	made, err := cpython.ToNumPy(t)
 	if err != nil || !made.Exists() {
 		return false
 	}
@@ -121,7 +121,7 @@ func takeNumPy(x cpython.Object, r Request) (capsule.Imported, error) {
 	if err := learn(x); err != nil {
 		return capsule.Imported{}, err
 	}
-	o := cpython.TakeNumPy(x)
+	o := cpython.ImportNumPy(x)
 	switch {
 	case !o.Exists() && (r.Copy == capsule.CopyAlways || r.Reads):
 		return takeNumPyCopy(x)
@@ -134,7 +134,7 @@ func takeNumPy(x cpython.Object, r Request) (capsule.Imported, error) {
 		}
 		return capsule.Imported{}, dlpack.Errorf(dlpack.KindBuffer, "%s: want at most %d dimensions and strides in whole elements, got strides of %s bytes; %s", typ.Name(), dlpack.MaxNDim, strides.Repr(), remedy)
 	}
-	cpython.SetPlan(typ, cpython.Plan{Road: cpython.ByNumPy})
+	cpython.SetPlan(typ, cpython.Plan{Protocol: cpython.ByNumPy})
 	return capsule.Imported{Tensor: o}, nil
 }
 
@@ -168,7 +168,7 @@ func NumPyDType(d dlpack.DType, padded bool) (cpython.Object, error) {
 	}
 	class, err := mlDType(d), error(nil)
 	if !class.Exists() {
-		class, err = cpython.Text(d.String())
+		class, err = cpython.Str(d.String())
 	}
 	if err != nil {
 		return class, err

@@ -12,7 +12,7 @@ func foreign(typ cpython.Object) bool {
 	return module != "torch" && module != "torch.nn.parameter"
 }
 
-// LearnTorch finds out how torch's storages are made, so that the lane can keep their memory where it is while a function works
+// LearnTorch finds out how torch's storages are made, so that the fast path can keep their memory where it is while a function works
 // on it: where they have the flag that lets them be resized, and what frees their memory. torch clears the flag itself when
 // NumPy shares the memory, which shows where it is; nothing of torch sets it again. Whatever is found is held against what
 // torch does with other storages.
@@ -45,7 +45,7 @@ func empty() (storage, bool) {
 		return storage{}, false
 	}
 	defer function.Release()
-	cpu, err := cpython.Text("cpu")
+	cpu, err := cpython.Str("cpu")
 	if err != nil {
 		return storage{}, false
 	}

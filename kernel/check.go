@@ -137,7 +137,7 @@ func described(cell packed.Cell, s *slot) string {
 		return cell.Code.String()
 	}
 	text := "a tensor, " + string(appendTensor(nil, t))
-	if instead := instead(s, int(t.NDim)); instead != "" && !slices.Contains(t.Dims(), 0) {
+	if instead := instead(s, int(t.NDim)); instead != "" && !slices.Contains(t.ShapeSlice(), 0) {
 		text += ": pass " + instead
 	}
 	return text

@@ -32,12 +32,12 @@ func (c *Call) plainly(s *slot, i int) bool {
 	if s.variable >= 0 && c.bind(s.variable, t.DType) != t.DType {
 		return false
 	}
-	if uintptr(t.Start())&s.unaligned != 0 || s.Order != AnyOrder && !dlpack.IsContiguous(t.Dims(), t.Steps(), s.Order[0]) {
+	if uintptr(t.Start())&s.unaligned != 0 || s.Order != AnyOrder && !dlpack.IsContiguous(t.ShapeSlice(), t.StridesSlice(), s.Order[0]) {
 		return false
 	}
 	fits := s.anyRank
 	if !fits {
-		fits, _ = c.shapeFits(s, t.Dims(), i)
+		fits, _ = c.shapeFits(s, t.ShapeSlice(), i)
 	}
 	return fits && (!s.Mutable || s.Untyped || apart(t))
 }
@@ -80,7 +80,7 @@ func (c *Call) shapeFits(s *slot, dims []int64, arg int) (fits bool, wrong *axis
 
 // apart reports whether no two elements of t share memory.
 func apart(t *dlpack.Tensor) bool {
-	dims, steps := t.Dims(), t.Steps()
+	dims, steps := t.ShapeSlice(), t.StridesSlice()
 	return steps == nil || dlpack.IsContiguous(dims, steps, 'C') || !dlpack.SelfOverlap(dims, steps)
 }
 
@@ -161,7 +161,7 @@ func (c *Call) chooseType(o *operand) (dlpack.DType, *refusal) {
 
 // checkShape checks rank and extents, and binds names; see shapeFits.
 func (c *Call) checkShape(o *operand, arg int) *refusal {
-	switch fits, wrong := c.shapeFits(o.slot, o.Dims(), arg); {
+	switch fits, wrong := c.shapeFits(o.slot, o.ShapeSlice(), arg); {
 	case fits:
 		return nil
 	case wrong == nil:
@@ -195,7 +195,7 @@ func (c *Call) wrongExtent(o *operand, a *axis) *refusal {
 
 // checkLayout checks how the elements lie: their order, their alignment, and lanes below a byte.
 func (o *operand) checkLayout() *refusal {
-	if o.slot.Order != AnyOrder && !dlpack.IsContiguous(o.Dims(), o.Steps(), o.slot.Order[0]) {
+	if o.slot.Order != AnyOrder && !dlpack.IsContiguous(o.ShapeSlice(), o.StridesSlice(), o.slot.Order[0]) {
 		return o.refuseOrder()
 	}
 	if o.misaligned() && !o.realigns() {
@@ -253,8 +253,8 @@ func (o *operand) refuseDevice() *refusal {
 // refuseOrder is refuse for elements that lie in another order. Whoever wrote the function can let it have a copy.
 func (o *operand) refuseOrder() *refusal {
 	but := ""
-	if o.Steps() != nil {
-		but = string(appendNumbers([]byte(", strides "), o.Steps()))
+	if o.StridesSlice() != nil {
+		but = string(appendNumbers([]byte(", strides "), o.StridesSlice()))
 	}
 	but += "; " + dlpack.OrderRemedy(o.name(), o.slot.Order[0], int(o.NDim), o.slot.Mutable)
 	if !o.slot.Mutable && o.slot.host {

@@ -66,7 +66,7 @@ func (c *Call) copyFor(o *operand, dtype dlpack.DType, padded bool) (*dlpack.Ten
 	if uintptr(memory.Start())%uintptr(dtype.Align()) != 0 {
 		return nil, Errorf(BufferError, "the caller's allocator: want memory aligned to %d bytes, got %#x", dtype.Align(), uintptr(memory.Start()))
 	}
-	t := newRecord(dtype, o.Dims(), o.slot.Order)
+	t := newRecord(dtype, o.ShapeSlice(), o.slot.Order)
 	t.Data = memory.Start()
 	return t, nil
 }

@@ -240,14 +240,14 @@ func fresh(m *dlpack.ManagedTensorVersioned, want *dlpack.Tensor) error {
 	if err := t.Validate(); err != nil {
 		return dlpack.Wrap(err, "the caller's allocator")
 	}
-	asked := t.DType == want.DType && t.Device.Type == want.Device.Type && slices.Equal(t.Dims(), want.Dims())
-	usable := dlpack.IsContiguous(t.Dims(), t.Steps(), 'C') && t.Aligned() && !m.Flags.Has(dlpack.ReadOnly)
+	asked := t.DType == want.DType && t.Device.Type == want.Device.Type && slices.Equal(t.ShapeSlice(), want.ShapeSlice())
+	usable := dlpack.IsContiguous(t.ShapeSlice(), t.StridesSlice(), 'C') && t.Aligned() && !m.Flags.Has(dlpack.ReadOnly)
 	if asked && usable {
 		return nil
 	}
 	text := append(appendTensor([]byte("the caller's allocator: want compact and writable "), want), ", got "...)
 	text = append(appendTensor(text, t), ", strides "...)
-	return &Error{Kind: BufferError, Msg: string(appendNumbers(text, t.Steps()))}
+	return &Error{Kind: BufferError, Msg: string(appendNumbers(text, t.StridesSlice()))}
 }
 
 // asIs reports whether a host gave what nearly all give: the record that was asked for, with compact strides.
@@ -256,12 +256,12 @@ func asIs(m *dlpack.ManagedTensorVersioned, want *dlpack.Tensor) bool {
 	if m.Flags != 0 || t.DType != want.DType || t.Device != want.Device || t.NDim != want.NDim || t.Data == nil || t.Strides == nil {
 		return false
 	}
-	dims, steps, step := t.Dims(), t.Steps(), int64(1)
+	dims, steps, step := t.ShapeSlice(), t.StridesSlice(), int64(1)
 	if len(dims) > 0 && t.Shape == nil {
 		return false
 	}
 	for i := len(dims) - 1; i >= 0; i-- {
-		if dims[i] != want.Dims()[i] || steps[i] != step || dims[i] == 0 {
+		if dims[i] != want.ShapeSlice()[i] || steps[i] != step || dims[i] == 0 {
 			return false
 		}
 		step *= dims[i] // as many as were asked for: no overflow

@@ -71,7 +71,7 @@ func (h *fakeHost) memory(prototype *dlpack.Tensor) (*dlpack.ManagedTensorVersio
 		return nil, kernel.Errorf(kernel.MemoryError, "want at most 16 MB, got %d", size)
 	}
 	m := &dlpack.ManagedTensorVersioned{Version: dlpack.Current, Tensor: *prototype}
-	axes := slices.Concat(prototype.Dims(), prototype.Dims())
+	axes := slices.Concat(prototype.ShapeSlice(), prototype.ShapeSlice())
 	data := make([][2]uint64, size/16+1)
 	for i := range data {
 		data[i] = [2]uint64{0xaaaaaaaaaaaaaaaa, 0xaaaaaaaaaaaaaaaa}

@@ -28,7 +28,7 @@ func NewMemory(prototype *dlpack.Tensor, block func(head, size int) unsafe.Point
 	if start == nil {
 		return nil, Errorf(MemoryError, "want %d bytes, got none", size)
 	}
-	m := layOut(start, prototype.DType, prototype.Device, prototype.Dims())
+	m := layOut(start, prototype.DType, prototype.Device, prototype.ShapeSlice())
 	if size == 0 {
 		m.Tensor.Data = nil
 	}

@@ -35,9 +35,9 @@ func TestNewMemory(t *testing.T) {
 		if n == 0 && m.Tensor.Data != nil || n > 0 && uintptr(m.Tensor.Data) != start+uintptr(head) {
 			t.Errorf("%v: elements at %p of a block at %#x", shape, m.Tensor.Data, start)
 		}
-		if err := m.Tensor.Validate(); err != nil || !slices.Equal(m.Tensor.Dims(), shape) || !dlpack.IsContiguous(shape, m.Tensor.Steps(), 'C') ||
-			len(shape) != len(m.Tensor.Steps()) {
-			t.Errorf("%v: got %v, shape %v, strides %v", shape, err, m.Tensor.Dims(), m.Tensor.Steps())
+		if err := m.Tensor.Validate(); err != nil || !slices.Equal(m.Tensor.ShapeSlice(), shape) || !dlpack.IsContiguous(shape, m.Tensor.StridesSlice(), 'C') ||
+			len(shape) != len(m.Tensor.StridesSlice()) {
+			t.Errorf("%v: got %v, shape %v, strides %v", shape, err, m.Tensor.ShapeSlice(), m.Tensor.StridesSlice())
 		}
 		if m.Version != dlpack.Current || m.Tensor.DType != dlpack.Int8 || m.Tensor.Device != prototype.Device {
 			t.Errorf("%v: got %v, %v", shape, m.Version, m.Tensor)

@@ -16,7 +16,7 @@ func add(all []member, t *dlpack.Tensor, s *slot, arg int) []member {
 	all = append(all, member{})
 	m := &all[len(all)-1]
 	m.tensor, m.slot, m.arg = t, s, arg
-	if dims := t.Dims(); t.Device.Type == dlpack.CPU && dlpack.IsContiguous(dims, t.Steps(), 'C') {
+	if dims := t.ShapeSlice(); t.Device.Type == dlpack.CPU && dlpack.IsContiguous(dims, t.StridesSlice(), 'C') {
 		size := uintptr(t.DType.ItemSize(true))
 		for _, extent := range dims {
 			size *= uintptr(extent)

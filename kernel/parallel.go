@@ -23,7 +23,7 @@ func init() { time.AfterFunc(time.Hour, func() {}).Stop() }
 // panics, and the call ends with that error. Only the function's own goroutine may ask: a Parallel in the body of another
 // learns it from there.
 func Parallel(ctx *Ctx, n int, body func(lo, hi int)) {
-	l := labor{ctx: ctx, n: n, body: body}
+	l := parallelRun{ctx: ctx, n: n, body: body}
 	if l.alone(); int(l.next.Load()) < n {
 		l.share()
 	}
@@ -35,8 +35,8 @@ func Parallel(ctx *Ctx, n int, body func(lo, hi int)) {
 	}
 }
 
-// A labor is the work of one Parallel.
-type labor struct {
+// A parallelRun is the work of one Parallel.
+type parallelRun struct {
 	ctx    *Ctx
 	n      int
 	body   func(lo, hi int)
@@ -57,7 +57,7 @@ const (
 )
 
 // alone does the first pieces, each larger than the one before, for a moment; without other processors all.
-func (l *labor) alone() {
+func (l *parallelRun) alone() {
 	start, single := time.Now(), runtime.GOMAXPROCS(0) == 1
 	lo, size := 0, 1
 	for lo < l.n {
@@ -78,7 +78,7 @@ func (l *labor) alone() {
 }
 
 // share does the rest with others, and waits for them.
-func (l *labor) share() {
+func (l *parallelRun) share() {
 	rest := l.n - int(l.next.Load())
 	l.procs = runtime.GOMAXPROCS(0)
 	others := min(l.procs, rest) - 1
@@ -95,7 +95,7 @@ func (l *labor) share() {
 }
 
 // work does pieces until there are none, or one has failed. How large they are the first ones show.
-func (l *labor) work(ask func() error) {
+func (l *parallelRun) work(ask func() error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	returned := false
 	defer func() {
@@ -110,7 +110,7 @@ func (l *labor) work(ask func() error) {
 }
 
 // pieces is work without what is done for panics.
-func (l *labor) pieces(ask func() error) {
+func (l *parallelRun) pieces(ask func() error) {
 	for size := l.size; l.failed.Load() == nil; {
 		if err := ask(); err != nil {
 			raise(err)
@@ -128,19 +128,19 @@ func (l *labor) pieces(ask func() error) {
 
 // after returns how large a piece should be after one of a size that took so long: at most eight times as large, as a
 // short time says little, and no larger than a fair share of the rest.
-func (l *labor) after(size int, took time.Duration) int {
+func (l *parallelRun) after(size int, took time.Duration) int {
 	fair := (l.n - int(l.next.Load())) / (l.procs * piecesEach)
 	return max(1, min(int(int64(size)*int64(piece)/int64(max(took, piece/8))), fair))
 }
 
 // fail keeps the first panic, with its stack.
-func (l *labor) fail(p any) {
+func (l *parallelRun) fail(p any) {
 	p = caught(p)
 	l.failed.CompareAndSwap(nil, &p)
 }
 
 // wait waits for the others, and asks meanwhile whether to go on.
-func (l *labor) wait(others *sync.WaitGroup) {
+func (l *parallelRun) wait(others *sync.WaitGroup) {
 	done := make(chan struct{})
 	go func() {
 		others.Wait()

@@ -75,7 +75,7 @@ func (c *Call) declared(t *dlpack.Tensor) bool {
 	if len(s.DTypes) > 0 && !slices.Contains(s.DTypes, t.DType) {
 		return false
 	}
-	fits, _ := c.shapeFits(s, t.Dims(), 0) // which argument binds a name is for errors of arguments: those are over
+	fits, _ := c.shapeFits(s, t.ShapeSlice(), 0) // which argument binds a name is for errors of arguments: those are over
 	return fits
 }
 
@@ -232,7 +232,7 @@ func (c *Call) copyOut(t dlpack.Tensor, flags dlpack.Flags) (packed.Cell, error)
 	if !t.Device.Type.HostReadable() {
 		return packed.Cell{}, dlpack.Errorf(BufferError, "result: want a whole output, an argument, or memory of the host, got a part of memory on %v", t.Device)
 	}
-	m, err := c.Ctx().memory(t.DType, dlpack.Device{Type: dlpack.CPU}, t.Dims())
+	m, err := c.Ctx().memory(t.DType, dlpack.Device{Type: dlpack.CPU}, t.ShapeSlice())
 	if err != nil {
 		return packed.Cell{}, err
 	}
@@ -248,8 +248,8 @@ func same(a, b *dlpack.Tensor) bool {
 	if a.DType != b.DType || a.Device != b.Device || a.NDim != b.NDim {
 		return false
 	}
-	dims, others := a.Dims(), b.Dims()
-	as, bs := a.Steps(), b.Steps()
+	dims, others := a.ShapeSlice(), b.ShapeSlice()
+	as, bs := a.StridesSlice(), b.StridesSlice()
 	empty, step, strides := false, int64(1), true
 	for i := len(dims) - 1; i >= 0; i-- {
 		if dims[i] != others[i] {

@@ -88,7 +88,7 @@ func layoutText(p *Param) string {
 // appendTensor writes what a tensor is: "float32[3, 4] on cpu". It makes no garbage: a refusal shall be cheap.
 func appendTensor(text []byte, t *dlpack.Tensor) []byte {
 	text = append(text, t.DType.String()...)
-	text = appendNumbers(text, t.Dims())
+	text = appendNumbers(text, t.ShapeSlice())
 	text = append(text, " on "...)
 	return append(text, t.Device.String()...)
 }

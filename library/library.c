@@ -12,7 +12,7 @@
    tests/test_workers.py fails if a new Go has another. */
 extern void (*x_crosscall2_ptr)(void (*)(void *), void *, int, size_t) __attribute__((weak));
 
-static void gd_bury(void)
+static void gd_mark_dead(void)
 {
 	if (&x_crosscall2_ptr)
 		x_crosscall2_ptr = NULL;
@@ -24,7 +24,7 @@ static void gd_bury(void)
    GIL: any.
    Owns: nothing.
    Threads: the loading one. */
-__attribute__((constructor)) static void gd_watch_forks(void) { pthread_atfork(NULL, NULL, gd_bury); }
+__attribute__((constructor)) static void gd_watch_forks(void) { pthread_atfork(NULL, NULL, gd_mark_dead); }
 
 /* Returns what the host calls when it gives the library up.
 
@@ -32,7 +32,7 @@ __attribute__((constructor)) static void gd_watch_forks(void) { pthread_atfork(N
    GIL: any.
    Owns: nothing.
    Threads: any. */
-void (*gd_retire(void))(void) { return gd_bury; }
+void (*gd_retire(void))(void) { return gd_mark_dead; }
 
 /* Whether this is the thread that was called. Go moves goroutines between threads, but the one that was called stays in its own.
    The context says which that is: a thread-local variable would take as much of the room that the loader has for libraries as Go

@@ -32,7 +32,7 @@ func arrowArray(t cpython.Tensor, requested cpython.Object) (cpython.Object, err
 	if err != nil {
 		return cpython.Object{}, err
 	}
-	if want == rec.DType && rec.Aligned() && dlpack.IsContiguous(rec.Dims(), rec.Steps(), 'C') {
+	if want == rec.DType && rec.Aligned() && dlpack.IsContiguous(rec.ShapeSlice(), rec.StridesSlice(), 'C') {
 		return t.Arrow()
 	}
 	copied := capsule.Copy

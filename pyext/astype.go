@@ -31,7 +31,7 @@ func asType(t cpython.Tensor, d dlpack.DType) (cpython.Object, error) {
 		return cpython.Object{}, err
 	}
 	rec, padded := t.Record(), t.Padded() && d.SubByte()
-	o, err := cpython.NewTensor(d, rec.Dims(), padded, false)
+	o, err := cpython.NewTensor(d, rec.ShapeSlice(), padded, false)
 	if err != nil {
 		return o, err
 	}

@@ -23,10 +23,10 @@ func cudaInterface(c *cpython.Call) (cpython.Object, error) {
 	}
 	defer data.Release()
 	entries := []cpython.Entry{
-		{Name: "version", Value: int64(3)}, {Name: "typestr", Value: code}, {Name: "data", Value: data}, {Name: "shape", Value: rec.Dims()},
+		{Name: "version", Value: int64(3)}, {Name: "typestr", Value: code}, {Name: "data", Value: data}, {Name: "shape", Value: rec.ShapeSlice()},
 		{Name: "stream", Value: int64(max(cpython.CurrentStream(rec.Device.ID), cuda.Legacy))}, // 0 is not allowed there
 	}
-	if dlpack.IsContiguous(rec.Dims(), rec.Steps(), 'C') {
+	if dlpack.IsContiguous(rec.ShapeSlice(), rec.StridesSlice(), 'C') {
 		none := cpython.None()
 		defer none.Release()
 		return cpython.DictOf(append(entries, cpython.Entry{Name: "strides", Value: none}))
@@ -110,5 +110,5 @@ func acquire(dict cpython.Object, dev dlpack.Device) error {
 	if err != nil || !sync || dev.Type != dlpack.CUDA {
 		return err
 	}
-	return memory.Acquire(dev, handle)
+	return memory.WaitProducer(dev, handle)
 }

@@ -15,11 +15,11 @@ var (
 
 func init() {
 	cpython.Handle(cpython.OpFromDLPack, fromDLPack)
-	cpython.Handle(cpython.OpTakeAnswer, func(c *cpython.Call) (cpython.Object, error) {
+	cpython.Handle(cpython.OpImportAnswer, func(c *cpython.Call) (cpython.Object, error) {
 		return exchange.TakeAnswer(c.Self, c.Arg(0))
 	})
 	cpython.Handle(cpython.OpAsArray, asArray)
-	cpython.Handle(cpython.OpAdopt, adopt)
+	cpython.Handle(cpython.OpWrapManaged, wrapManaged)
 	cpython.Handle(cpython.OpTensorTo, to)
 	cpython.Handle(cpython.OpTensorDLPack, func(c *cpython.Call) (cpython.Object, error) {
 		request, err := capsule.ParseRequest(c)
@@ -45,14 +45,14 @@ func fromDLPack(c *cpython.Call) (cpython.Object, error) {
 	return exchange.Import(args[0], r)
 }
 
-// adopt is the exchange table's importer for a managed tensor that the lane did not take to be plain. On error the
+// wrapManaged is the exchange table's importer for a managed tensor that the fast path did not take to be plain. On error the
 // tensor stays the caller's (R56).
-func adopt(c *cpython.Call) (cpython.Object, error) {
+func wrapManaged(c *cpython.Call) (cpython.Object, error) {
 	m := cpython.ManagedAt(c.Arg(0))
 	if err := capsule.Check(m); err != nil {
 		return cpython.Object{}, err
 	}
-	taken, err := capsule.Adopt(m)
+	taken, err := capsule.Wrap(m)
 	return taken.Tensor, err
 }
 
@@ -62,7 +62,7 @@ func to(c *cpython.Call) (cpython.Object, error) {
 		return cpython.Object{}, err
 	}
 	like := args[0]
-	if like.IsText() || like.IsDevice() {
+	if like.IsStr() || like.IsDevice() {
 		device, err := parseDevice(like, "to")
 		if err != nil {
 			return cpython.Object{}, err

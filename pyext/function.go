@@ -20,7 +20,7 @@ func init() {
 		if err != nil {
 			return cpython.Object{}, err
 		}
-		o, err := ordinary(c.Arg(0), writes)
+		o, err := coerce(c.Arg(0), writes)
 		if errors.Is(err, errUnfit) {
 			err = unfit(c)
 		}
@@ -151,9 +151,9 @@ func wanted(c *cpython.Call) string {
 	return want.Str()
 }
 
-// ordinary makes of an argument something that the lane knows what to do with: a Tensor that lives as long as the call, a
-// number, a DType or a Device. A class that names no dtype stays what it is: the lane takes it for a callable.
-func ordinary(x cpython.Object, writes bool) (cpython.Object, error) {
+// coerce makes of an argument something that the fast path knows what to do with: a Tensor that lives as long as the call, a
+// number, a DType or a Device. A class that names no dtype stays what it is: the fast path takes it for a callable.
+func coerce(x cpython.Object, writes bool) (cpython.Object, error) {
 	if d, ok, err := exchange.DTypeOf(x); err != nil {
 		return cpython.Object{}, err
 	} else if ok {
@@ -227,7 +227,7 @@ func lend(x cpython.Object, r exchange.Request) (cpython.Object, error) {
 	return o, err
 }
 
-// tryLike makes a small tensor of the kind that like= asks for, so that the error comes before the work, and the lane knows
+// tryLike makes a small tensor of the kind that like= asks for, so that the error comes before the work, and the fast path knows
 // the way.
 func tryLike(c *cpython.Call) (cpython.Object, error) {
 	like := c.Arg(0)
@@ -285,7 +285,7 @@ func mayOffer(args, outs packed.Args, want int) (bool, error) {
 		return false, nil
 	}
 	t := tensors[0]
-	return t.Aligned() && dlpack.IsContiguous(t.Dims(), t.Steps(), 'C') && !meets(args, t), nil
+	return t.Aligned() && dlpack.IsContiguous(t.ShapeSlice(), t.StridesSlice(), 'C') && !meets(args, t), nil
 }
 
 // writable returns what out= names as its tensor i, if every element can be written without another one's changing.
@@ -297,9 +297,9 @@ func writable(outs packed.Args, i int) (*dlpack.Tensor, error) {
 		return nil, dlpack.Errorf(dlpack.KindBuffer, "the tensor is read-only")
 	}
 	t, err := outs.At(i).Tensor()
-	if err == nil && dlpack.SelfOverlap(t.Dims(), t.Steps()) {
+	if err == nil && dlpack.SelfOverlap(t.ShapeSlice(), t.StridesSlice()) {
 		err = dlpack.Errorf(dlpack.KindValue, "want memory of its own for each element, got shape %v with strides %v, where some share it; give a new tensor, or a copy",
-			slices.Clone(t.Dims()), slices.Clone(t.Steps()))
+			slices.Clone(t.ShapeSlice()), slices.Clone(t.StridesSlice()))
 	}
 	return t, err
 }
@@ -337,7 +337,7 @@ func fill(out, from, outs cpython.Object) error {
 	src, _ := cpython.TensorOf(x)
 	d, s := dst.Record(), src.Record()
 	switch {
-	case d.DType != s.DType || dst.Padded() != src.Padded() || !slices.Equal(d.Dims(), s.Dims()):
+	case d.DType != s.DType || dst.Padded() != src.Padded() || !slices.Equal(d.ShapeSlice(), s.ShapeSlice()):
 		return dlpack.Errorf(dlpack.KindValue, "want %s, got %s", describeTensor(s), describeTensor(d))
 	case d.Device != s.Device:
 		return dlpack.Errorf(dlpack.KindBuffer, "want %s, got %s", describeTensor(s), describeTensor(d))
@@ -378,6 +378,6 @@ func unspoilt(src cpython.Tensor, out, outs cpython.Object) error {
 }
 
 func describeTensor(t *dlpack.Tensor) string {
-	dims := strings.ReplaceAll(fmt.Sprint(t.Dims()), " ", ", ")
+	dims := strings.ReplaceAll(fmt.Sprint(t.ShapeSlice()), " ", ", ")
 	return fmt.Sprintf("%s%s on %s", t.DType, dims, t.Device)
 }

@@ -32,7 +32,7 @@ func subscript(t cpython.Tensor, key cpython.Object) (cpython.Object, error) {
 	}
 	defer cpython.ReleaseAll(keys)
 	rec := t.Record()
-	s := selection{axes: int(rec.NDim), shape: rec.Dims(), strides: rec.Steps()}
+	s := selection{axes: int(rec.NDim), shape: rec.ShapeSlice(), strides: rec.StridesSlice()}
 	if err := s.selectAll(keys); err != nil {
 		return cpython.Object{}, err
 	}
@@ -146,7 +146,7 @@ func iterator(c *cpython.Call) (cpython.Object, error) {
 		return builtins, err
 	}
 	defer builtins.Release()
-	length := cpython.Int(rec.Dims()[0])
+	length := cpython.Int(rec.ShapeSlice()[0])
 	defer length.Release()
 	indices, err := builtins.CallMethod("range", []cpython.Object{length})
 	if err != nil {

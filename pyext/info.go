@@ -26,7 +26,7 @@ func init() {
 			{Name: "abi", Value: "cp311-abi3"},
 			{Name: "runtime_start", Value: start},
 			{Name: "runtime_generation", Value: generation},
-			{Name: "fast_lanes", Value: cpython.PlannedTypes()},
+			{Name: "fast_paths", Value: cpython.PlannedTypes()},
 		})
 	})
 	cpython.Handle(cpython.OpLayout, func(*cpython.Call) (cpython.Object, error) {
@@ -47,8 +47,8 @@ func init() {
 		}
 		return cpython.Int(int64(kernel.SetThreads(int(n)))), nil
 	})
-	cpython.Handle(cpython.OpScoreboard, func(*cpython.Call) (cpython.Object, error) {
-		s := cpython.Score()
+	cpython.Handle(cpython.OpCounters, func(*cpython.Call) (cpython.Object, error) {
+		s := cpython.ReadCounters()
 		return cpython.DictOf([]cpython.Entry{
 			{Name: "storages_made", Value: s.StoragesMade}, {Name: "storages_freed", Value: s.StoragesFreed},
 			{Name: "exports_made", Value: s.ExportsMade}, {Name: "exports_deleted", Value: s.ExportsDeleted},

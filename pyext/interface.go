@@ -42,13 +42,13 @@ func arrayInterface(c *cpython.Call) (cpython.Object, error) {
 	defer data.Release()
 	return cpython.DictOf([]cpython.Entry{
 		{Name: "version", Value: int64(3)}, {Name: "typestr", Value: code}, {Name: "data", Value: data},
-		{Name: "shape", Value: rec.Dims()}, {Name: "strides", Value: byteStrides(rec)},
+		{Name: "shape", Value: rec.ShapeSlice()}, {Name: "strides", Value: byteStrides(rec)},
 	})
 }
 
 func byteStrides(rec *dlpack.Tensor) []int64 {
 	strides := make([]int64, rec.NDim)
-	for i, step := range rec.Steps() {
+	for i, step := range rec.StridesSlice() {
 		strides[i] = step * int64(rec.DType.ItemSize(false))
 	}
 	return strides
@@ -110,8 +110,8 @@ func readDescription(dict cpython.Object) (r description, err error) {
 // interfaceDType reads a typestr.
 func interfaceDType(o cpython.Object) (dlpack.DType, error) {
 	var code string
-	if o.Exists() && o.IsText() {
-		code = o.Text()
+	if o.Exists() && o.IsStr() {
+		code = o.StrValue()
 	}
 	return parseTypestr(code)
 }

@@ -49,8 +49,8 @@ func dtypeOfKey(key uint64) dlpack.DType {
 func compareDevice(c *cpython.Call) (cpython.Object, error) {
 	other := c.Arg(0)
 	switch {
-	case other.IsText():
-		return cpython.Bool(other.Text() == c.Self.Device().String()), nil
+	case other.IsStr():
+		return cpython.Bool(other.StrValue() == c.Self.Device().String()), nil
 	case other.IsTuple():
 		return cpython.NotImplemented(), nil
 	}
@@ -66,9 +66,9 @@ func equality(comparable, equal bool) (cpython.Object, error) {
 	return cpython.Bool(equal), nil
 }
 
-// byName pickles a label as its type called with its name.
-func byName(label cpython.Object, name string) (cpython.Object, error) {
-	text, err := cpython.Text(name)
+// byName pickles a descriptor as its type called with its name.
+func byName(descriptor cpython.Object, name string) (cpython.Object, error) {
+	text, err := cpython.Str(name)
 	if err != nil {
 		return text, err
 	}
@@ -78,7 +78,7 @@ func byName(label cpython.Object, name string) (cpython.Object, error) {
 		return args, err
 	}
 	defer args.Release()
-	return cpython.TupleOf([]cpython.Object{label.Type(), args})
+	return cpython.TupleOf([]cpython.Object{descriptor.Type(), args})
 }
 
 func newDTypeObject(c *cpython.Call) (cpython.Object, error) {

@@ -29,7 +29,7 @@ func parseInts(o cpython.Object, function, name string) ([]int64, error) {
 		v, err := parseInt(o, function, name)
 		return []int64{v}, err
 	}
-	if !o.IsSequence() || o.IsText() {
+	if !o.IsSequence() || o.IsStr() {
 		return nil, argument(dlpack.KindType, function, name, "want an int or a sequence of ints, got %s", o.Type().Name())
 	}
 	items, err := o.Items()
@@ -102,8 +102,8 @@ func deviceOf(o cpython.Object) (d dlpack.Device, ok bool, err error) {
 	switch {
 	case o.IsDevice():
 		return o.Device(), true, nil
-	case o.IsText():
-		d, err = dlpack.ParseDevice(o.Text())
+	case o.IsStr():
+		d, err = dlpack.ParseDevice(o.StrValue())
 		return d, true, err
 	case o.Type().Name() == "torch.device":
 		d, err = dlpack.ParseDevice(o.Str())

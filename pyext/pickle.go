@@ -68,7 +68,7 @@ func pickled(t cpython.Tensor, protocol int64) (cpython.Object, error) {
 // read-only if t is.
 func flatBytes(t cpython.Tensor) (cpython.Object, error) {
 	rec, flags := t.Record(), t.Flags()
-	if !dlpack.IsContiguous(rec.Dims(), rec.Steps(), 'C') {
+	if !dlpack.IsContiguous(rec.ShapeSlice(), rec.StridesSlice(), 'C') {
 		o, err := capsule.Copy(t)
 		if err != nil {
 			return o, err
@@ -91,7 +91,7 @@ func recipe(t cpython.Tensor, buffer cpython.Object) (cpython.Object, error) {
 		return function, err
 	}
 	defer function.Release()
-	dtype, err := cpython.Text(t.Record().DType.String())
+	dtype, err := cpython.Str(t.Record().DType.String())
 	if err != nil {
 		return dtype, err
 	}
@@ -149,7 +149,7 @@ func reinterpret(t cpython.Tensor, d dlpack.DType, shape []int64, flags dlpack.F
 		return cpython.Object{}, err
 	}
 	rec := t.Record()
-	if t.Bytes() != want || !dlpack.IsContiguous(rec.Dims(), rec.Steps(), 'C') {
+	if t.Bytes() != want || !dlpack.IsContiguous(rec.ShapeSlice(), rec.StridesSlice(), 'C') {
 		return cpython.Object{}, dlpack.Errorf(dlpack.KindValue, "_rebuild(): want %d contiguous bytes for %s of shape %v, got %d", want, d, shape, t.Bytes())
 	}
 	strides := make([]int64, len(shape))

@@ -87,7 +87,7 @@ func toList(c *cpython.Call) (cpython.Object, error) {
 	}
 	next, stop := iter.Pull(tensor.Values(t.Record(), t.Padded()))
 	defer stop()
-	return nested(t.Record().Dims(), func() (cpython.Object, error) {
+	return nested(t.Record().ShapeSlice(), func() (cpython.Object, error) {
 		s, _ := next()
 		return number(s)
 	})
@@ -106,7 +106,7 @@ func repr(c *cpython.Call) (cpython.Object, error) {
 	t := c.Tensor()
 	rec := t.Record()
 	values := tensor.Text(rec, t.Padded(), tensor.TextOptions{Indent: len("Tensor(")})
-	about := fmt.Sprintf("dtype=%s, shape=%s, device='%s'", rec.DType, shapeText(rec.Dims()), rec.Device)
+	about := fmt.Sprintf("dtype=%s, shape=%s, device='%s'", rec.DType, shapeText(rec.ShapeSlice()), rec.Device)
 	if t.ReadOnly() {
 		about += ", readonly=True"
 	}
@@ -114,7 +114,7 @@ func repr(c *cpython.Call) (cpython.Object, error) {
 	if strings.Contains(values, "\n") {
 		separator = ",\n" + strings.Repeat(" ", len("Tensor("))
 	}
-	return cpython.Text("Tensor(" + values + separator + about + ")")
+	return cpython.Str("Tensor(" + values + separator + about + ")")
 }
 
 // shapeText writes a shape as Python writes a tuple.

@@ -36,7 +36,7 @@ func contiguous(c *cpython.Call) (cpython.Object, error) {
 		return cpython.Object{}, err
 	}
 	rec := c.Tensor().Record()
-	if dlpack.IsContiguous(rec.Dims(), rec.Steps(), 'C') {
+	if dlpack.IsContiguous(rec.ShapeSlice(), rec.StridesSlice(), 'C') {
 		return c.Self.Retain(), nil
 	}
 	return capsule.Copy(c.Tensor())
@@ -48,14 +48,14 @@ func isContiguous(c *cpython.Call) (cpython.Object, error) {
 		return cpython.Object{}, err
 	}
 	order := "C"
-	if args[0].Exists() && args[0].IsText() {
-		order = args[0].Text()
+	if args[0].Exists() && args[0].IsStr() {
+		order = args[0].StrValue()
 	}
-	if args[0].Exists() && !args[0].IsText() || order != "C" && order != "F" {
+	if args[0].Exists() && !args[0].IsStr() || order != "C" && order != "F" {
 		return cpython.Object{}, argument(dlpack.KindValue, "is_contiguous", "order", "want 'C' or 'F', got %s", args[0].Repr())
 	}
 	rec := c.Tensor().Record()
-	return cpython.Bool(dlpack.IsContiguous(rec.Dims(), rec.Steps(), order[0])), nil
+	return cpython.Bool(dlpack.IsContiguous(rec.ShapeSlice(), rec.StridesSlice(), order[0])), nil
 }
 
 func permute(c *cpython.Call) (cpython.Object, error) {
@@ -82,7 +82,7 @@ func permuted(t cpython.Tensor, axes []int64) (cpython.Object, error) {
 			return cpython.Object{}, wrong
 		}
 		seen[axis] = true
-		shape[i], strides[i] = rec.Dims()[axis], rec.Steps()[axis]
+		shape[i], strides[i] = rec.ShapeSlice()[axis], rec.StridesSlice()[axis]
 	}
 	return t.View(0, shape, strides, t.Flags())
 }
@@ -101,9 +101,9 @@ func reshape(c *cpython.Call) (cpython.Object, error) {
 		return cpython.Object{}, err
 	}
 	rec := t.Record()
-	strides, ok := dlpack.Reshape(rec.Dims(), rec.Steps(), shape)
+	strides, ok := dlpack.Reshape(rec.ShapeSlice(), rec.StridesSlice(), shape)
 	if !ok {
-		return cpython.Object{}, dlpack.Errorf(dlpack.KindBuffer, "reshape() from shape %v with strides %v to %v needs a copy; use .contiguous() first", rec.Dims(), rec.Steps(), shape)
+		return cpython.Object{}, dlpack.Errorf(dlpack.KindBuffer, "reshape() from shape %v with strides %v to %v needs a copy; use .contiguous() first", rec.ShapeSlice(), rec.StridesSlice(), shape)
 	}
 	return t.View(0, shape, strides, t.Flags())
 }

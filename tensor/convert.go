@@ -50,8 +50,8 @@ func convertible(dst, src *dlpack.Tensor) error {
 		return dlpack.Errorf(dlpack.KindType, "convert: want numbers of at most 64 bits a part, got %v to %v", src.DType, dst.DType)
 	case dst.DType.Lanes != src.DType.Lanes:
 		return dlpack.Errorf(dlpack.KindValue, "convert: want %d lanes as in %v, got %v", src.DType.Lanes, src.DType, dst.DType)
-	case !slices.Equal(dst.Dims(), src.Dims()):
-		return dlpack.Errorf(dlpack.KindValue, "convert: want shape %v, got %v", src.Dims(), dst.Dims())
+	case !slices.Equal(dst.ShapeSlice(), src.ShapeSlice()):
+		return dlpack.Errorf(dlpack.KindValue, "convert: want shape %v, got %v", src.ShapeSlice(), dst.ShapeSlice())
 	}
 	return nil
 }
@@ -99,7 +99,7 @@ func convertLanes(dst, src lanes, dstPadded, srcPadded bool) error {
 	}
 	l := newLoop(dst.shape, dst.strides, src.strides)
 	n := l.inner.extent
-	w := newWorkshop(newShelf(dst, l.inner.dst, dstPadded, n), newShelf(src, l.inner.src, srcPadded, n), route(dst.dtype, src.dtype, n), n)
+	w := newPipeline(newRowBuffer(dst, l.inner.dst, dstPadded, n), newRowBuffer(src, l.inner.src, srcPadded, n), route(dst.dtype, src.dtype, n), n)
 	l.rows(func(d, s int64) { w.row(d, s, n) })
 	return nil
 }

@@ -18,7 +18,7 @@ type lanes struct {
 
 // lanesOf returns the lanes of t.
 func lanesOf(t *dlpack.Tensor) lanes {
-	v := lanes{t.Start(), t.DType.Lane(), t.Dims(), strides(t)}
+	v := lanes{t.Start(), t.DType.Lane(), t.ShapeSlice(), strides(t)}
 	if n := int64(t.DType.Lanes); n > 1 {
 		return v.widened(n, n)
 	}

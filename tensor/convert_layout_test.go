@@ -42,7 +42,7 @@ func (r *draw) shape() []int64 {
 	for i := range shape {
 		shape[i] = int64(r.n(5))
 		if r.n(16) == 15 {
-			shape[i] = 600 // more than a bench
+			shape[i] = 600 // more than a chunkLen
 		}
 	}
 	if n, _ := dlpack.Elements(shape); n > 2000 {

@@ -9,16 +9,16 @@ import (
 // A stage turns n cells of one type into cells of another.
 type stage func(dst, src unsafe.Pointer, n int64)
 
-// A workshop takes rows of cells from one shelf through all stages to the other.
-type workshop struct {
-	dst, src *shelf
+// A pipeline takes rows of cells from one rowBuffer through all stages to the other.
+type pipeline struct {
+	dst, src *rowBuffer
 	stages   []stage
 	between  [2]unsafe.Pointer // by turns
 }
 
-// newWorkshop returns one for rows of at most n numbers.
-func newWorkshop(dst, src *shelf, stages []stage, n int64) *workshop {
-	w := &workshop{dst: dst, src: src, stages: stages}
+// newPipeline returns one for rows of at most n numbers.
+func newPipeline(dst, src *rowBuffer, stages []stage, n int64) *pipeline {
+	w := &pipeline{dst: dst, src: src, stages: stages}
 	for i := range min(len(stages)-1, len(w.between)) {
 		w.between[i] = newBuffer(n)
 	}
@@ -26,10 +26,10 @@ func newWorkshop(dst, src *shelf, stages []stage, n int64) *workshop {
 }
 
 // row converts n numbers, in pieces where there are buffers. Offsets are in numbers.
-func (w *workshop) row(dst, src, n int64) {
+func (w *pipeline) row(dst, src, n int64) {
 	piece := n
 	if len(w.stages) > 1 || !w.dst.direct() || !w.src.direct() {
-		piece = bench
+		piece = chunkLen
 	}
 	for ; n > 0; n -= piece {
 		piece = min(piece, n)

@@ -9,7 +9,7 @@ func tabulate(stages []stage, cell int64) stage {
 	for i := range codes {
 		codes[i] = uint8(i)
 	}
-	w := newWorkshop(nil, nil, stages, int64(len(codes)))
+	w := newPipeline(nil, nil, stages, int64(len(codes)))
 	table := newBuffer(int64(len(codes)))
 	run(stages, table, unsafe.Pointer(&codes), int64(len(codes)), w.between)
 	switch cell {

@@ -20,8 +20,8 @@ func Copy(dst, src *dlpack.Tensor, padded bool) error {
 	switch {
 	case dst.DType != src.DType:
 		return dlpack.Errorf(dlpack.KindValue, "copy: want elements of type %v, got %v", dst.DType, src.DType)
-	case !slices.Equal(dst.Dims(), src.Dims()):
-		return dlpack.Errorf(dlpack.KindValue, "copy: want shape %v, got %v", dst.Dims(), src.Dims())
+	case !slices.Equal(dst.ShapeSlice(), src.ShapeSlice()):
+		return dlpack.Errorf(dlpack.KindValue, "copy: want shape %v, got %v", dst.ShapeSlice(), src.ShapeSlice())
 	}
 	if n, err := dst.Size(); n == 0 || err != nil {
 		return err

@@ -13,21 +13,21 @@ import (
 func TestCopyLayouts(t *testing.T) {
 	forLayouts(t, func(t *testing.T, src *sample, padded bool) {
 		want := texts(src, padded)
-		dst := compact(t, src.DType, padded, src.Dims()...)
+		dst := compact(t, src.DType, padded, src.ShapeSlice()...)
 		if err := Copy(&dst.Tensor, &src.Tensor, padded); err != nil {
 			t.Fatal(err)
 		}
 		if got := texts(dst, padded); !slices.Equal(got, want) {
 			t.Fatalf("to compact: got %v, want %v", got, want)
 		}
-		back := newSample(src.DType, make([]byte, len(src.memory)), src.Dims(), src.Steps(), int(src.ByteOffset))
+		back := newSample(src.DType, make([]byte, len(src.memory)), src.ShapeSlice(), src.StridesSlice(), int(src.ByteOffset))
 		if err := Copy(&back.Tensor, &dst.Tensor, padded); err != nil {
 			t.Fatal(err)
 		}
 		if got := texts(back, padded); !slices.Equal(got, want) {
 			t.Fatalf("from compact: got %v, want %v", got, want)
 		}
-		again := newSample(src.DType, make([]byte, len(src.memory)), src.Dims(), src.Steps(), int(src.ByteOffset))
+		again := newSample(src.DType, make([]byte, len(src.memory)), src.ShapeSlice(), src.StridesSlice(), int(src.ByteOffset))
 		if err := Copy(&again.Tensor, &src.Tensor, padded); err != nil {
 			t.Fatal(err)
 		}
@@ -41,8 +41,8 @@ func TestCopyLayouts(t *testing.T) {
 func TestFillLayouts(t *testing.T) {
 	forLayouts(t, func(t *testing.T, s *sample, padded bool) {
 		value := Load(newSample(s.DType, bytes.Repeat([]byte{0x1b}, 256), nil, nil, 0).asTensor(), padded, 0)
-		want := newSample(s.DType, bytes.Clone(s.memory), s.Dims(), s.Steps(), int(s.ByteOffset))
-		for offset := range Offsets(want.Dims(), want.Steps()) {
+		want := newSample(s.DType, bytes.Clone(s.memory), s.ShapeSlice(), s.StridesSlice(), int(s.ByteOffset))
+		for offset := range Offsets(want.ShapeSlice(), want.StridesSlice()) {
 			if err := Store(&want.Tensor, padded, offset, value); err != nil {
 				t.Fatal(err)
 			}

@@ -47,7 +47,7 @@ func TestLoadStoreRoundTrip(t *testing.T) {
 		before := bytes.Clone(s.memory)
 		want := texts(s, padded)
 		values := slices.Collect(Values(&s.Tensor, padded))
-		for i, offset := range slices.Collect(Offsets(s.Dims(), s.Steps())) {
+		for i, offset := range slices.Collect(Offsets(s.ShapeSlice(), s.StridesSlice())) {
 			if err := Store(&s.Tensor, padded, offset, values[i]); err != nil {
 				t.Fatal(err)
 			}
@@ -58,7 +58,7 @@ func TestLoadStoreRoundTrip(t *testing.T) {
 		}
 		clear(s.memory)
 		i := 0
-		for offset := range Offsets(s.Dims(), s.Steps()) {
+		for offset := range Offsets(s.ShapeSlice(), s.StridesSlice()) {
 			if err := Store(&s.Tensor, padded, offset, values[i]); err != nil {
 				t.Fatal(err)
 			}

@@ -73,7 +73,7 @@ func ExampleFromSlice() {
 	}
 	record := x.Record() // shape and strides live here
 	t := record.Tensor()
-	fmt.Println(t.DType, t.Device, t.Dims(), t.Steps())
+	fmt.Println(t.DType, t.Device, t.ShapeSlice(), t.StridesSlice())
 	_, err = tensor.FromSlice(data[:], 4, 2)
 	fmt.Println(err)
 	// Output:
@@ -120,7 +120,7 @@ func ExampleRecord_Pin() {
 	defer p.Unpin()
 	record := x.Record()
 	t := record.Pin(&p) // may go to C until Unpin
-	fmt.Println(t.DType, t.Dims())
+	fmt.Println(t.DType, t.ShapeSlice())
 	// Output: float64 [2]
 }
 

@@ -20,7 +20,7 @@ func Fill(t *dlpack.Tensor, padded bool, s Scalar) error {
 	}
 	pattern := eight(t.DType, padded, s)
 	steps := strides(t)
-	l := newLoop(t.Dims(), steps, steps)
+	l := newLoop(t.ShapeSlice(), steps, steps)
 	start, inner := t.Start(), l.inner
 	bits := int64(t.DType.BitSize(padded))
 	if bits%8 != 0 {

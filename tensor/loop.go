@@ -85,5 +85,5 @@ func (l *loop) rows(f func(dst, src int64)) {
 
 // loopOver is newLoop for tensors.
 func loopOver(dst, src *dlpack.Tensor) loop {
-	return newLoop(dst.Dims(), strides(dst), strides(src))
+	return newLoop(dst.ShapeSlice(), strides(dst), strides(src))
 }

@@ -43,7 +43,7 @@ func advance(index, shape, strides []int64, offset int64) (next int64, more bool
 // Values yields every element of t in row-major order. See Load.
 func Values(t *dlpack.Tensor, padded bool) iter.Seq[Scalar] {
 	return func(yield func(Scalar) bool) {
-		for offset := range Offsets(t.Dims(), t.Steps()) {
+		for offset := range Offsets(t.ShapeSlice(), t.StridesSlice()) {
 			if !yield(Load(t, padded, offset)) {
 				return
 			}
@@ -53,10 +53,10 @@ func Values(t *dlpack.Tensor, padded bool) iter.Seq[Scalar] {
 
 // strides returns the strides of t, computed where it has none.
 func strides(t *dlpack.Tensor) []int64 {
-	if given := t.Steps(); given != nil {
+	if given := t.StridesSlice(); given != nil {
 		return given
 	}
-	compact := make([]int64, len(t.Dims()))
-	dlpack.CompactStrides(compact, t.Dims())
+	compact := make([]int64, len(t.ShapeSlice()))
+	dlpack.CompactStrides(compact, t.ShapeSlice())
 	return compact
 }

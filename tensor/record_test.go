@@ -24,8 +24,8 @@ func TestRecordAxes(t *testing.T) {
 		record := r.Tensor()
 		want := make([]int64, ndim)
 		dlpack.CompactStrides(want, shape)
-		if !slices.Equal(record.Dims(), shape) || !slices.Equal(record.Steps(), want) {
-			t.Errorf("got %v %v, want %v %v", record.Dims(), record.Steps(), shape, want)
+		if !slices.Equal(record.ShapeSlice(), shape) || !slices.Equal(record.StridesSlice(), want) {
+			t.Errorf("got %v %v, want %v %v", record.ShapeSlice(), record.StridesSlice(), shape, want)
 		}
 		if _, err := View[int8](&record, RowMajor, NDim(ndim)); err != nil {
 			t.Error(err)

@@ -29,7 +29,7 @@ func Text(t *dlpack.Tensor, padded bool, opt TextOptions) string {
 		return fmt.Sprintf("<%d elements on %v>", size, t.Device)
 	}
 	opt.defaults()
-	p := printer{tensor: t, padded: padded, shape: t.Dims(), strides: strides(t), edge: int64(opt.EdgeItems)}
+	p := printer{tensor: t, padded: padded, shape: t.ShapeSlice(), strides: strides(t), edge: int64(opt.EdgeItems)}
 	p.summary = size > opt.Threshold
 	var shown []Scalar
 	p.visit(0, 0, func(s Scalar) { shown = append(shown, s) })

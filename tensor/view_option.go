@@ -88,10 +88,10 @@ func (r request) check(t *dlpack.Tensor) error {
 	case r.device != 0 && r.device != t.Device.Type:
 		return dlpack.Errorf(dlpack.KindBuffer, "want a tensor on %v, got one on %v; %s", r.device, t.Device, dlpack.DeviceRemedy("x", r.device, false))
 	case r.ndim >= 0 && r.ndim != int(t.NDim):
-		return dlpack.Errorf(dlpack.KindValue, "want %d axes, got shape %v", r.ndim, slices.Clone(t.Dims()))
-	case !r.layout.matches(t.Dims(), t.Steps()):
+		return dlpack.Errorf(dlpack.KindValue, "want %d axes, got shape %v", r.ndim, slices.Clone(t.ShapeSlice()))
+	case !r.layout.matches(t.ShapeSlice(), t.StridesSlice()):
 		return dlpack.Errorf(dlpack.KindBuffer, "want %v strides, got %v for shape %v; %s",
-			r.layout, slices.Clone(t.Steps()), slices.Clone(t.Dims()), r.layout.remedy(int(t.NDim)))
+			r.layout, slices.Clone(t.StridesSlice()), slices.Clone(t.ShapeSlice()), r.layout.remedy(int(t.NDim)))
 	}
 	return nil
 }

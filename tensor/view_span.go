@@ -98,7 +98,7 @@ func viewOf[T Element](t *dlpack.Tensor, r request) (span[T], error) {
 	if err := r.check(t); err != nil {
 		return span[T]{}, err
 	}
-	v := spanOf[T](t.Start(), t.Dims(), t.Steps(), t.Device)
+	v := spanOf[T](t.Start(), t.ShapeSlice(), t.StridesSlice(), t.Device)
 	if n, _ := t.Size(); n == 0 {
 		v.start = nil
 	}

@@ -1,4 +1,4 @@
-"""What every test has: the leak scoreboard, and the frameworks, each skipping its tests where it is missing."""
+"""What every test has: the leak counters, and the frameworks, each skipping its tests where it is missing."""
 
 import gc
 import os
@@ -54,11 +54,11 @@ def pytest_runtest_makereport(item, call):
 
 def owed() -> dict[str, int]:
     """How many storages, exports and imports were made and not yet given back."""
-    score = godlpack._core._scoreboard()
+    counters = godlpack._core._counters()
     return {
-        "storages": score["storages_made"] - score["storages_freed"],
-        "exports": score["exports_made"] - score["exports_deleted"],
-        "imports": score["imports_taken"] - score["imports_deleted"],
+        "storages": counters["storages_made"] - counters["storages_freed"],
+        "exports": counters["exports_made"] - counters["exports_deleted"],
+        "imports": counters["imports_taken"] - counters["imports_deleted"],
     }
 
 
@@ -71,7 +71,7 @@ def forget_failure():
 
 
 @pytest.fixture(autouse=True)
-def scoreboard(request):
+def counters(request):
     """Fails a test after which something is still held that was not held before. A failed test keeps its frames, and
     so its tensors, in the traceback: it is not judged."""
     forget_failure()

@@ -47,13 +47,13 @@ def say(**what):
 
 
 def owed():
-    score = gd._core._scoreboard()
+    counters = gd._core._counters()
     pairs = (
         ("storages_made", "storages_freed"),
         ("exports_made", "exports_deleted"),
         ("imports_taken", "imports_deleted"),
     )
-    return [score[made] - score[gone] for made, gone in pairs]
+    return [counters[made] - counters[gone] for made, gone in pairs]
 
 
 def is_right(ended, expected):

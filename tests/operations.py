@@ -103,7 +103,7 @@ raising = functools.partial(int, "no int")  # in C: code in Python has troubles 
 def of_tensors():
     t = gd.asarray(array.array("f", range(12))).reshape(3, 4)
     buffer = bytearray(range(12))
-    deep = gd.zeros((1,) * 10)  # whose exports have no seat
+    deep = gd.zeros((1,) * 10)  # whose exports have no slot
     narrow = gd.zeros(8, "int4")
     vectors = [gd.zeros(1, f"int8x{n}") for n in range(300, 370)]
 

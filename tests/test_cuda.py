@@ -58,10 +58,10 @@ for name in [n for n, v in globals().items() if isinstance(v, gd.Tensor)]:
     del globals()[name]
 gc.collect()
 assert live("memories") == live("events") == 0 == fake.fake_depth(), fake.fake_live()
-score = gd._core._scoreboard()
-assert score["storages_made"] == score["storages_freed"], score
-assert score["exports_made"] == score["exports_deleted"], score
-assert score["imports_taken"] == score["imports_deleted"], score
+counters = gd._core._counters()
+assert counters["storages_made"] == counters["storages_freed"], counters
+assert counters["exports_made"] == counters["exports_deleted"], counters
+assert counters["imports_taken"] == counters["imports_deleted"], counters
 """
 
 

@@ -63,9 +63,9 @@ def test_version_beyond_64_bits():
     "version",
     [1, (1,), (1, 0, 0), [1, 0], "10", (1.0, 0), ("1", "0"), (None, 0), (1, None), (0, None), (1, "0"), (1, 0.5), ()],
 )
-@pytest.mark.parametrize("rest", [{}, {"copy": False}], ids=["lane", "Go"])
+@pytest.mark.parametrize("rest", [{}, {"copy": False}], ids=["fast path", "Go"])
 def test_wrong_version(version, rest):
-    """R7, by either road."""
+    """R7, by either route."""
     with pytest.raises(TypeError, match="want None or a tuple of two ints, got"):
         gd.zeros(3).__dlpack__(max_version=version, **rest)
 
@@ -319,11 +319,11 @@ def test_memory_the_cpu_cannot_read_is_not_copied(device, wanted):
 
 @forms
 def test_unconsumed_capsule(form):
-    """R9: its destructor deletes; the scoreboard has the proof."""
-    before = gd._core._scoreboard()
+    """R9: its destructor deletes; the counters has the proof."""
+    before = gd._core._counters()
     capsule = gd.zeros(3).__dlpack__(**form)
     del capsule
-    after = gd._core._scoreboard()
+    after = gd._core._counters()
     assert after["storages_made"] - before["storages_made"] == 1
     assert after["storages_freed"] - before["storages_freed"] == 1
 
@@ -345,10 +345,10 @@ def test_used_capsule_does_not_delete(form):
     """R9, R36"""
     capsule = gd.zeros(3).__dlpack__(**form)
     managed = take(capsule)
-    made = gd._core._scoreboard()["storages_freed"]
+    made = gd._core._counters()["storages_freed"]
     del capsule
     gc.collect()
-    assert gd._core._scoreboard()["storages_freed"] == made
+    assert gd._core._counters()["storages_freed"] == made
     delete(managed)
 
 

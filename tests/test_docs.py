@@ -211,6 +211,6 @@ def test_build_info():
     assert info["godlpack"] == gd.__version__
     assert info["dlpack"] == "1.3"
     assert info["go"].startswith("go1.")
-    assert isinstance(info["fast_lanes"], list)
+    assert isinstance(info["fast_paths"], list)
     with pytest.raises(TypeError, match="positional"):
         gd.get_build_info(1)

@@ -27,7 +27,7 @@ def threads():
     return len(os.listdir("/proc/self/task"))
 
 def owed():
-    s = _core._scoreboard()
+    s = _core._counters()
     return (s["storages_made"] - s["storages_freed"], s["exports_made"] - s["exports_deleted"],
             s["imports_taken"] - s["imports_deleted"])
 
@@ -228,12 +228,12 @@ gd.zeros(3)
 def inside():
     a = np.arange(4, dtype=np.int16)
     assert gd.from_dlpack(a).tolist() == [0, 1, 2, 3]
-    assert "numpy.ndarray" in gd.get_build_info()["fast_lanes"]
+    assert "numpy.ndarray" in gd.get_build_info()["fast_paths"]
     def grandchild():
         assert gd.from_dlpack(a).data_ptr == a.ctypes.data and threads() == 1
     fork(grandchild)
 fork(inside)
-assert gd.get_build_info()["fast_lanes"] == []
+assert gd.get_build_info()["fast_paths"] == []
 """
         )
 
@@ -593,7 +593,7 @@ fork(inside)
 
 
 def test_unguarded_entry_ends_at_once(forking):
-    """A C function of cgo's, called past the door in a child: one line and SIGABRT, where Go would hang."""
+    """A C function of cgo's, called past the entry in a child: one line and SIGABRT, where Go would hang."""
     script = """
 import ctypes
 gd.zeros(3)

@@ -654,7 +654,7 @@ def test_producer_is_asked_once(forged, wanted):
 @pytest.mark.parametrize("shape", [(0, 2**31, 2**31, 2), (2**31, 2**31, 0, 2), (2**62, 2, 0)])
 @pytest.mark.parametrize("data", [None, OWN], ids=["NULL", "data"])
 def test_nothing_of_too_many(shape, data):
-    """R17: without elements, but without row-major strides in 64 bits too: refused by every road."""
+    """R17: without elements, but without row-major strides in 64 bits too: refused by every route."""
     wanted = "want fewer than 2\\^63 elements"
     strides = (1,) * len(shape)
     gd.from_dlpack(Producer(Forged()))  # so that there is a plan
@@ -825,7 +825,7 @@ def test_producer_itself_is_not_held():
     ],
     ids=str,
 )
-def test_lane_leaves_odd_records_to_go(record):
+def test_fast_path_leaves_odd_records_to_go(record):
     """Far from plain: Go takes it or refuses it, and either way it is given back once."""
     assert gd.from_dlpack(Producer(Forged())).size == 3  # so that there is a plan
     forged = Forged(**record)

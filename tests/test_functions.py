@@ -199,7 +199,7 @@ def test_numpy_arguments(f, np):
     assert f.tell(x[::-1, ::2], None, None) == "tensor 0 32 (2:-3,2:2,) 3;null;null;"
     x.flags.writeable = False
     assert f.tell([x], None, None) == "[tensor 0 32 (2:3,3:1,) read-only 0;]null;null;"
-    deep = np.ones((1,) * 12, np.uint8)  # more dimensions than the lane has room for
+    deep = np.ones((1,) * 12, np.uint8)  # more dimensions than the fast path has room for
     assert f.tell(deep, None, None) == "tensor 1 8 (" + "1:1," * 12 + ") 1;null;null;"
     assert f.tell(np.zeros((0, 2)), None, None).startswith("tensor 2 64 (0:")
 
@@ -1096,7 +1096,7 @@ int main(void) {
 
 
 def test_host_and_libraries_agree(tmp_path):
-    """The lane's own header says what the public one says."""
+    """The fast path's own header says what the public one says."""
     said = []
     for header in (HEADERS / "packed.h", HERE.parent / "library" / "godlpack.h"):
         source = tmp_path / "layouts.c"

@@ -217,10 +217,10 @@ def test_fields_cannot_be_written(m, np):
     m.fill(copy)
     x[...] = copy
     assert x.tolist() == [7] * 4
-    for road in gd.from_dlpack, gd.asarray:
+    for route in gd.from_dlpack, gd.asarray:
         with pytest.raises(BufferError, match=r"strides of \(11,\) bytes; use copy=True"):
-            road(x)
-        assert road(x, copy=True).tolist() == x.tolist()
+            route(x)
+        assert route(x, copy=True).tolist() == x.tolist()
 
 
 def test_fields_of_another_dtype_are_refused(m, np):

@@ -1,4 +1,4 @@
-"""Hostile input: every field of every record wrong, by every road. An error, exactly one release, and no crash."""
+"""Hostile input: every field of every record wrong, by every route. An error, exactly one release, and no crash."""
 
 import ctypes
 import os
@@ -123,7 +123,7 @@ def test_small_pointers(field, legacy):
 
 
 def test_small_data_of_nothing():
-    """Without elements, data is not looked at, or it is: by all roads alike."""
+    """Without elements, data is not looked at, or it is: by all routes alike."""
 
     def refused(function, *arguments):
         try:

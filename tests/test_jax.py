@@ -1,4 +1,4 @@
-"""JAX: every dtype and layout, both ways, by every road. Its arrays never change, and are read-only here."""
+"""JAX: every dtype and layout, both ways, by every route. Its arrays never change, and are read-only here."""
 
 import array
 import ctypes
@@ -188,22 +188,22 @@ def test_release_of_jaxs_memory(into):
 @out
 def test_release_of_our_memory(out):
     t = gd.zeros((64, 4), "int8")
-    before = gd._core._scoreboard()["storages_freed"]
+    before = gd._core._counters()["storages_freed"]
     x = out(t)
     del t
     gc.collect()
-    assert gd._core._scoreboard()["storages_freed"] == before
+    assert gd._core._counters()["storages_freed"] == before
     assert x.shape == (64, 4)  # nothing is computed from it: jax would give it back later, on a thread of its own
     del x
     gc.collect()
-    assert gd._core._scoreboard()["storages_freed"] == before + 1
+    assert gd._core._counters()["storages_freed"] == before + 1
 
 
 def test_copy():
     """jax from 0.11 on makes the copy itself, and says that it is read-only too."""
     x = sample()
-    for road in (gd.from_dlpack, gd.asarray):
-        t = road(x, copy=True)
+    for route in (gd.from_dlpack, gd.asarray):
+        t = route(x, copy=True)
         assert t.data_ptr != address(x)
         assert t.tolist() == x.tolist()
         assert not t.copy().readonly
@@ -301,7 +301,7 @@ def test_wrapper_of_bytes():
 
 @pytest.mark.skipif(shutil.which("cc") is None, reason="needs a C compiler, cc")
 def test_wrapper_of_an_array(tmp_path, ml_dtypes):
-    """What a type of the buffers' road has for a dtype is looked at each time."""
+    """What a type of the buffers' route has for a dtype is looked at each time."""
     so = tmp_path / "jaxlib" / "deleter.so"
     so.parent.mkdir()
     code = "void gone(void *m) { (void)m; }"

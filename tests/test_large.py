@@ -30,9 +30,9 @@ def growth():
 
 def test_ours(growth):
     t = gd.zeros(SIZE, "uint8")
-    roads = [gd.from_dlpack(t), gd.asarray(t), gd.asarray(memoryview(t)), t[:], t.reshape(1 << 15, -1), t.T]
-    roads += [gd.from_dlpack(t.__dlpack__()), gd.from_dlpack(t.__dlpack__(max_version=(1, 0)))]
-    assert {r.data_ptr for r in roads} == {t.data_ptr}
+    routes = [gd.from_dlpack(t), gd.asarray(t), gd.asarray(memoryview(t)), t[:], t.reshape(1 << 15, -1), t.T]
+    routes += [gd.from_dlpack(t.__dlpack__()), gd.from_dlpack(t.__dlpack__(max_version=(1, 0)))]
+    assert {r.data_ptr for r in routes} == {t.data_ptr}
     assert growth() < MOST
 
 
@@ -41,8 +41,8 @@ def test_numpy(np, growth):
     arrays = [np.from_dlpack(t), np.asarray(t), t.to(np.ndarray), np.asarray(memoryview(t)), np.frombuffer(t, np.uint8)]
     assert {a.__array_interface__["data"][0] for a in arrays} == {t.data_ptr}
     a = np.zeros(SIZE, np.uint8)
-    roads = [gd.from_dlpack(a), gd.asarray(a), gd.asarray(memoryview(a)), gd.from_dlpack(a.__dlpack__())]
-    assert {r.data_ptr for r in roads} == {a.__array_interface__["data"][0]}
+    routes = [gd.from_dlpack(a), gd.asarray(a), gd.asarray(memoryview(a)), gd.from_dlpack(a.__dlpack__())]
+    assert {r.data_ptr for r in routes} == {a.__array_interface__["data"][0]}
     assert growth() < MOST
 
 
@@ -51,8 +51,8 @@ def test_torch(torch, growth):
     tensors = [torch.from_dlpack(t), t.to(torch.Tensor), torch.from_dlpack(t.__dlpack__())]
     assert {x.data_ptr() for x in tensors} == {t.data_ptr}
     x = torch.from_dlpack(t)
-    roads = [gd.from_dlpack(x), gd.asarray(x), gd.from_dlpack(x.__dlpack__())]
-    assert {r.data_ptr for r in roads} == {t.data_ptr}
+    routes = [gd.from_dlpack(x), gd.asarray(x), gd.from_dlpack(x.__dlpack__())]
+    assert {r.data_ptr for r in routes} == {t.data_ptr}
     assert growth() < MOST
 
 

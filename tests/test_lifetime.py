@@ -99,7 +99,7 @@ def exported(t, versioned=True):
 
 
 def freed():
-    return gd._core._scoreboard()["storages_freed"]
+    return gd._core._counters()["storages_freed"]
 
 
 # ---- threads ----
@@ -318,7 +318,7 @@ def test_chain(np, torch):
     del last
     gc.collect()
     after = freed()
-    assert gd._core._scoreboard()["storages_freed"] == after > before
+    assert gd._core._counters()["storages_freed"] == after > before
 
 
 def test_long_chain():
@@ -332,7 +332,7 @@ def test_long_chain():
 # ---- over and over ----
 
 
-def roads(np, torch):
+def routes(np, torch):
     array, tensor, own, producer = np.arange(3.0), torch.arange(3.0), gd.zeros(3), gd.zeros(3)
     assert np.from_dlpack(own) is not None
     return [
@@ -351,12 +351,12 @@ def roads(np, torch):
 def test_reference_counts_stay(np, torch):
     """Over 10^5 exchanges, of the objects, of their types, and of what everybody shares."""
     everybody = [gd.Tensor, gd.DType, gd.Device, None, True]
-    for objects, road in roads(np, torch):
-        road()
+    for objects, route in routes(np, torch):
+        route()
         watched = [*objects, *everybody]
         before = [sys.getrefcount(x) for x in watched]
         for _ in range(MANY // 9):
-            road()
+            route()
         after = [sys.getrefcount(x) for x in watched]
         assert all(abs(a - b) <= 9 for a, b in zip(after, before, strict=True)), (before, after)
 
@@ -414,7 +414,7 @@ def test_exports_side_by_side(ndim):
         assert view.copy().reshape(1).tolist() == [7.0]
 
 
-def test_seat_is_taken_again():
+def test_slot_is_taken_again():
     """An export that is gone leaves its place to the next, and what a consumer still holds is left alone."""
     t = gd.zeros((2, 3))
     kept = np.from_dlpack(t)
@@ -426,7 +426,7 @@ def test_seat_is_taken_again():
 
 
 def test_exports_from_many_threads():
-    """Whoever gets the seat, and whoever gives it back."""
+    """Whoever gets the slot, and whoever gives it back."""
     t = gd.zeros((2, 3))
 
     def work(_):
@@ -469,10 +469,10 @@ if {stack}:
     thread.join()
 else:
     drop()
-score = gd._core._scoreboard()
-assert score["storages_made"] == score["storages_freed"], score
-assert score["exports_made"] == score["exports_deleted"], score
-assert score["imports_taken"] == score["imports_deleted"], score
+counters = gd._core._counters()
+assert counters["storages_made"] == counters["storages_freed"], counters
+assert counters["exports_made"] == counters["exports_deleted"], counters
+assert counters["imports_taken"] == counters["imports_deleted"], counters
 """)
 
 
@@ -484,9 +484,9 @@ a = torch.zeros(3)
 for _ in range(200_000):
     a = torch.from_dlpack(gd.from_dlpack(a.__dlpack__()))
 del a
-score = gd._core._scoreboard()
-assert score["storages_made"] == score["storages_freed"], score
-assert score["imports_taken"] == score["imports_deleted"], score
+counters = gd._core._counters()
+assert counters["storages_made"] == counters["storages_freed"], counters
+assert counters["imports_taken"] == counters["imports_deleted"], counters
 """)
 
 

@@ -1,4 +1,4 @@
-"""NumPy: every dtype and layout, both ways, by every road."""
+"""NumPy: every dtype and layout, both ways, by every route."""
 
 import array
 import gc
@@ -14,7 +14,7 @@ import godlpack as gd
 
 np = pytest.importorskip("numpy")
 
-INTO = {  # roads from numpy to us
+INTO = {  # routes from numpy to us
     "from_dlpack": gd.from_dlpack,
     "asarray": gd.asarray,
     "legacy capsule": lambda a: gd.from_dlpack(a.__dlpack__()),
@@ -129,14 +129,14 @@ def test_release_of_numpys_memory(into):
 @out
 def test_release_of_our_memory(out):
     t = gd.zeros(1000, "int8")
-    before = gd._core._scoreboard()["storages_freed"]
+    before = gd._core._counters()["storages_freed"]
     a = out(t)[10:20]
     del t
     gc.collect()
-    assert gd._core._scoreboard()["storages_freed"] == before
+    assert gd._core._counters()["storages_freed"] == before
     assert a.tolist() == [0] * 10
     del a
-    assert gd._core._scoreboard()["storages_freed"] == before + 1
+    assert gd._core._counters()["storages_freed"] == before + 1
 
 
 @into
@@ -150,14 +150,14 @@ def test_exported_memory_cannot_be_resized(into):
 
 
 @layouts
-@pytest.mark.parametrize("road", ["from_dlpack", "asarray", "versioned capsule", "buffer"])
-def test_read_only_into(road, layout):
+@pytest.mark.parametrize("route", ["from_dlpack", "asarray", "versioned capsule", "buffer"])
+def test_read_only_into(route, layout):
     """R23, R43"""
     a = sample()
     a.flags.writeable = False
     a = layout(a)
     a.flags.writeable = False
-    t = INTO[road](a)
+    t = INTO[route](a)
     assert t.readonly
     check_same(t, a)
 
@@ -210,11 +210,11 @@ def test_strides_that_are_no_multiple_of_the_element():
     """R17"""
     a = np.zeros(3, [("x", "i4"), ("y", "i2")])["x"]
     a[:] = [1, 2, 3]
-    for road in (gd.from_dlpack, lambda a: gd.asarray(memoryview(a)), lambda a: gd.from_dlpack(a, copy=False)):
+    for route in (gd.from_dlpack, lambda a: gd.asarray(memoryview(a)), lambda a: gd.from_dlpack(a, copy=False)):
         with pytest.raises(BufferError):
-            road(a)
-    for road in (gd.from_dlpack, gd.asarray):
-        t = road(a, copy=True)
+            route(a)
+    for route in (gd.from_dlpack, gd.asarray):
+        t = route(a, copy=True)
         assert (t.tolist(), t.strides, t.readonly) == ([1, 2, 3], (1,), False)
 
 
@@ -234,9 +234,9 @@ UNSPEAKABLE = [">f4", ">i8", ">c16", "O", "U4", "S4", "f4,i4", "V8", "M8[s]", "m
 @pytest.mark.parametrize("dtype", [*UNSPEAKABLE, "longdouble"])
 def test_dtypes_that_dlpack_cannot_say(dtype):
     """R18, R19: at first sight, and when there is a plan for arrays."""
-    for road in (gd.from_dlpack, gd.from_dlpack, gd.asarray):
+    for route in (gd.from_dlpack, gd.from_dlpack, gd.asarray):
         with pytest.raises(BufferError, match=r"DLPack has no dtype for|DLPack only supports"):
-            road(np.zeros(3, dtype))
+            route(np.zeros(3, dtype))
         gd.from_dlpack(np.zeros(3))
 
 
@@ -259,9 +259,9 @@ def test_one_byte_has_no_order():
 
 def test_masked_arrays():
     """Their memory does not say what is masked, and numpy exports it all the same."""
-    for road in (gd.from_dlpack, gd.from_dlpack, gd.asarray):
+    for route in (gd.from_dlpack, gd.from_dlpack, gd.asarray):
         with pytest.raises(BufferError, match=r"what is masked; use .filled\(\) or .data"):
-            road(np.ma.masked_array([1.0, 2.0], [0, 1]))
+            route(np.ma.masked_array([1.0, 2.0], [0, 1]))
 
 
 def test_subclass_of_ndarray():
@@ -284,11 +284,11 @@ def test_scalars_are_no_arrays():
 
 def test_copy():
     a = sample()
-    for road in (gd.from_dlpack, gd.asarray):
-        t = road(a, copy=True)
+    for route in (gd.from_dlpack, gd.asarray):
+        t = route(a, copy=True)
         assert not np.shares_memory(np.from_dlpack(t), a)
         assert np.array_equal(np.from_dlpack(t), a)
-        assert np.shares_memory(np.from_dlpack(road(a, copy=False)), a)
+        assert np.shares_memory(np.from_dlpack(route(a, copy=False)), a)
 
 
 def test_copy_of_read_only_is_writable():

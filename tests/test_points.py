@@ -500,7 +500,7 @@ TAKEN = Array((6,), "float32", "shared", True, TWOS)
 COPY = TAKEN._replace(memory="new")
 
 differ(
-    "R7: numpy and torch read the major version only, and torch any sequence. We want a pair of ints, by every road.",
+    "R7: numpy and torch read the major version only, and torch any sequence. We want a pair of ints, by every route.",
     {
         "__dlpack__(max_version=(1, None))": (LENT, "TypeError"),
         "__dlpack__(max_version=(1, '0'))": (LENT, "TypeError"),
@@ -572,7 +572,7 @@ differ(
     },
 )
 differ(
-    "We know more devices, and more names for them, than numpy; the ones without a road to them are a BufferError (R26).",
+    "We know more devices, and more names for them, than numpy; the ones without a route to them are a BufferError (R26).",
     {
         "from_dlpack(x, device='cpu:0')": ("ValueError", TAKEN),
         "from_dlpack(x, device=(1, 0))": ("ValueError", TAKEN),

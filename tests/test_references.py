@@ -1,4 +1,4 @@
-"""References to Python objects: whatever is called with whatever, each one taken is given back. The scoreboard of
+"""References to Python objects: whatever is called with whatever, each one taken is given back. The counters of
 conftest.py counts storages, exports and imports; here Python itself counts its objects."""
 
 import ctypes

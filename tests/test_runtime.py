@@ -46,7 +46,7 @@ assert gd.get_build_info()["runtime_start"] == "lazy" and gd.get_build_info()["r
             "gd.Device('cpu')",
             "gd.asarray(b'abc')",
             "gd.get_build_info()",
-            "gd._core._scoreboard()",
+            "gd._core._counters()",
             "pytest_raises(lambda: gd.from_dlpack(3))",
         ],
     )
@@ -83,7 +83,7 @@ assert found == [[1.0] * 3] * 16
         )
 
     def test_unguarded_entry_starts_it(self, python):
-        """A C function of cgo's, called past the door."""
+        """A C function of cgo's, called past the entry."""
         python(
             THREADS
             + """

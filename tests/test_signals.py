@@ -489,7 +489,7 @@ working = False
 
 signal.signal(signal.SIGALRM, interrupt)
 x = gd.zeros((1 << 13, 1 << 13), "int8").T  # 64 million elements, a cache line apart
-before = gd._core._scoreboard()
+before = gd._core._counters()
 signal.setitimer(signal.ITIMER_REAL, 0.05, 0.05)
 stopped = 0
 for _ in range(200):  # the work would be done many times over before it ends by itself
@@ -503,7 +503,7 @@ for _ in range(200):  # the work would be done many times over before it ends by
         if stopped == 3:
             break
 signal.setitimer(signal.ITIMER_REAL, 0)
-after = gd._core._scoreboard()
+after = gd._core._counters()
 assert stopped == 3, stopped
 made, freed = (after[k] - before[k] for k in ("storages_made", "storages_freed"))
 assert made == freed, (made, freed)
@@ -517,7 +517,7 @@ def test_a_signal_stops_long_work(python, work):
     assert "ok" in python(LONG_WORK.replace("WORK", work))
 
 
-def test_more_libraries_than_layers(python, tmp_path):
+def test_more_libraries_than_chain_links(python, tmp_path):
     """Beyond the 32nd library calls work as before; so they do in a child."""
     library = sample.describe(sample.build(tmp_path))
     out = python(

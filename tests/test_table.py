@@ -181,7 +181,7 @@ def test_import_honours_flags():
 
 @pytest.mark.parametrize("name", DTYPES)
 def test_import_of_every_dtype(name):
-    """The lane's quick look and Go's long one agree."""
+    """The fast path's quick look and Go's long one agree."""
     t = make(Forged((4,), dtype=DTYPES[name]))
     assert t.dtype == name and t.nbytes == nbytes(name, 4)
 
@@ -241,11 +241,11 @@ def test_round_trip():
 def test_borrow():
     """R55: points into the object; nothing is owned."""
     t = gd.zeros((2, 3), "int8")[:, ::2]
-    before = gd._core._scoreboard()
+    before = gd._core._counters()
     record, again = Record(), Record()
     for r in (record, again):
         assert RecordFromPy(OURS.record_from_py)(t, ctypes.byref(r)) == 0
-    assert gd._core._scoreboard() == before
+    assert gd._core._counters() == before
     assert (record.dims(), record.steps(), record.data, record.byte_offset) == ((2, 2), (3, 2), t.data_ptr, 0)
     assert bytes(record) == bytes(again)
     assert record.dtype_triple() == (0, 8, 1) and record.device_pair() == (1, 0)

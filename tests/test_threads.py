@@ -1,4 +1,4 @@
-"""Many threads at once. The scoreboard of each test says whether anything was lost or given back twice."""
+"""Many threads at once. The counters of each test says whether anything was lost or given back twice."""
 
 import ctypes
 import sys
@@ -110,7 +110,7 @@ def test_last_holders_on_threads_without_python():
 
 
 def test_exports_come_and_go_at_once():
-    """The seat for an export in each storage is taken and left by all threads."""
+    """The slot for an export in each storage is taken and left by all threads."""
     shared = list(owners())
 
     def work(number):

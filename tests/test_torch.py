@@ -1,4 +1,4 @@
-"""PyTorch: every dtype and layout, both ways, by every road; and what torch's own table does not say."""
+"""PyTorch: every dtype and layout, both ways, by every route; and what torch's own table does not say."""
 
 import ctypes
 import gc
@@ -143,14 +143,14 @@ def test_release_of_torchs_memory(into, np):
 @out
 def test_release_of_our_memory(out):
     t = gd.zeros(1000, "int8")
-    before = gd._core._scoreboard()["storages_freed"]
+    before = gd._core._counters()["storages_freed"]
     x = out(t)[10:20]
     del t
     gc.collect()
-    assert gd._core._scoreboard()["storages_freed"] == before
+    assert gd._core._counters()["storages_freed"] == before
     assert x.tolist() == [0] * 10
     del x
-    assert gd._core._scoreboard()["storages_freed"] == before + 1
+    assert gd._core._counters()["storages_freed"] == before + 1
 
 
 @pytest.mark.xfail(strict=True, reason="torch.asarray prefers the buffer protocol, without format and shape: bytes")
@@ -220,16 +220,16 @@ REFUSED = {
 
 
 def check_refused(x, wanted):
-    for road in (gd.from_dlpack, gd.from_dlpack, gd.asarray):
+    for route in (gd.from_dlpack, gd.from_dlpack, gd.asarray):
         with pytest.raises(BufferError, match=wanted):
-            road(x)
+            route(x)
 
 
 @pytest.fixture
 def planned():
     """By now there is a plan for torch.Tensor."""
     gd.from_dlpack(torch.zeros(3))
-    assert not HAS_TABLE or "torch.Tensor" in gd.get_build_info()["fast_lanes"]
+    assert not HAS_TABLE or "torch.Tensor" in gd.get_build_info()["fast_paths"]
 
 
 @pytest.mark.parametrize(("make", "wanted"), REFUSED.values(), ids=REFUSED)
@@ -238,7 +238,7 @@ def test_refused(make, wanted, planned):
     check_refused(make(), wanted)
 
 
-@pytest.mark.xfail(strict=True, reason="the lane takes real tensors without gaps for plain")
+@pytest.mark.xfail(strict=True, reason="the fast path takes real tensors without gaps for plain")
 @pytest.mark.parametrize(
     "make", [lazily_negative, lambda: lazily_negative(dtype=torch.complex128), lambda: torch._neg_view(torch.arange(3))]
 )
@@ -374,7 +374,7 @@ except BufferError:
     )
 
 
-# ---- the roads ----
+# ---- the routes ----
 
 
 @pytest.mark.skipif(not HAS_TABLE, reason="this torch publishes no table")

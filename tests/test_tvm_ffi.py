@@ -71,14 +71,14 @@ def test_writes_are_seen():
 @out
 def test_release(out):
     t = gd.zeros(1000)
-    before = gd._core._scoreboard()["storages_freed"]
+    before = gd._core._counters()["storages_freed"]
     x = out(t)
     del t
     gc.collect()
-    assert gd._core._scoreboard()["storages_freed"] == before
+    assert gd._core._counters()["storages_freed"] == before
     del x
     gc.collect()
-    assert gd._core._scoreboard()["storages_freed"] == before + 1
+    assert gd._core._counters()["storages_freed"] == before + 1
 
 
 @every_dtype
@@ -104,11 +104,11 @@ def test_function_with_several_tensors():
 
 
 def test_function_release(echo):
-    before = gd._core._scoreboard()
+    before = gd._core._counters()
     for _ in range(100):
         echo(gd.zeros(3))
     gc.collect()
-    after = gd._core._scoreboard()
+    after = gd._core._counters()
     assert after["storages_made"] - before["storages_made"] == 100
     assert after["storages_freed"] - before["storages_freed"] == 100
 

@@ -340,10 +340,10 @@ class State:
 
 def owed() -> dict[str, int]:
     """How many storages, exports and imports were made and not yet given back."""
-    score = _core._scoreboard()
+    counters = _core._counters()
     made = {"storages": "freed", "exports": "deleted", "imports": "deleted"}
     first = {"storages": "made", "exports": "made", "imports": "taken"}
-    return {kind: score[f"{kind}_{first[kind]}"] - score[f"{kind}_{end}"] for kind, end in made.items()}
+    return {kind: counters[f"{kind}_{first[kind]}"] - counters[f"{kind}_{end}"] for kind, end in made.items()}
 
 
 def look() -> State:

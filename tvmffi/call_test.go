@@ -74,7 +74,7 @@ func (f *fake) show(a packed.Any) (text string) {
 		text = fmt.Sprintf("%q", textOf(*body[packed.ByteArray](objectOf(&a))))
 	case indexTensor:
 		t := body[dlpack.Tensor](objectOf(&a))
-		n := t.Dims()[0]
+		n := t.ShapeSlice()[0]
 		text = fmt.Sprint(unsafe.Slice((*float32)(t.Data), n))
 	case indexArray:
 		s := body[sequence](objectOf(&a))

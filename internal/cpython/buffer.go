@@ -47,8 +47,8 @@ func fillBuffer(t Tensor, view *C.Py_buffer, flags C.int) error {
 		return dlpack.Errorf(dlpack.KindMemory, "no memory for a buffer")
 	}
 	all := unsafe.Slice((*C.Py_ssize_t)(dims), 2*rec.NDim+1)
-	for i, n := range rec.Dims() {
-		all[i], all[int(rec.NDim)+i] = C.Py_ssize_t(n), C.Py_ssize_t(rec.Steps()[i]*itemsize)
+	for i, n := range rec.ShapeSlice() {
+		all[i], all[int(rec.NDim)+i] = C.Py_ssize_t(n), C.Py_ssize_t(rec.StridesSlice()[i]*itemsize)
 	}
 	view.obj = t.Object().Retain().p
 	view.buf, view.len, view.itemsize = rec.Start(), C.Py_ssize_t(size*itemsize), C.Py_ssize_t(itemsize)
@@ -76,8 +76,8 @@ func (t Tensor) count() C.int64_t { return C.gd_element_count(&t.p.t) }
 
 // checkOrder refuses a request that leaves no room for the strides that rec has.
 func checkOrder(rec *dlpack.Tensor, has func(C.int) bool) error {
-	c := dlpack.IsContiguous(rec.Dims(), rec.Steps(), 'C')
-	f := dlpack.IsContiguous(rec.Dims(), rec.Steps(), 'F')
+	c := dlpack.IsContiguous(rec.ShapeSlice(), rec.StridesSlice(), 'C')
+	f := dlpack.IsContiguous(rec.ShapeSlice(), rec.StridesSlice(), 'F')
 	var want string
 	switch {
 	case (has(C.PyBUF_C_CONTIGUOUS) || !has(C.PyBUF_STRIDES)) && !c:
@@ -89,7 +89,7 @@ func checkOrder(rec *dlpack.Tensor, has func(C.int) bool) error {
 	default:
 		return nil
 	}
-	return bufferError("want a %s buffer, got strides %v for shape %v; use .contiguous()", want, rec.Steps(), rec.Dims())
+	return bufferError("want a %s buffer, got strides %v for shape %v; use .contiguous()", want, rec.StridesSlice(), rec.ShapeSlice())
 }
 
 func bufferError(format string, a ...any) error {

@@ -1,5 +1,5 @@
 /* The call of a library's function: what Python passes is gathered into packed values, Go is entered once, and what comes
-   back is wrapped in the caller's framework. Tensors whose type has a plan are seen where they are, in nanoseconds;
+   back is wrapped in the caller's framework. Tensors whose type has a plan are borrowed where they are, in nanoseconds;
    whatever is out of the ordinary is made ordinary by Go first. */
 #include <stdlib.h>
 #include <string.h>
@@ -126,10 +126,10 @@ GD_RARE static bool follow(call *c, const DLPackExchangeAPI *api, int32_t device
   return true;
 }
 
-/* Follows the library that x, of which t was seen, belongs to. */
+/* Follows the library that x, of which t was borrowed, belongs to. */
 static bool follow_owner(call *c, PyObject *x, const DLTensor *t) {
   const gd_plan *plan = t->device.device_type == kDLCUDA ? gd_plan_of(Py_TYPE(x)) : NULL;
-  return t->device.device_type != kDLCUDA || follow(c, plan != NULL && plan->road == GD_BY_TABLE ? plan->api : &gd_exchange_api, t->device.device_id);
+  return t->device.device_type != kDLCUDA || follow(c, plan != NULL && plan->protocol == GD_BY_TABLE ? plan->api : &gd_exchange_api, t->device.device_id);
 }
 
 /* ---- arguments ---- */
@@ -138,7 +138,7 @@ static bool follow_owner(call *c, PyObject *x, const DLTensor *t) {
 static void choose(call *c, PyObject *type, const gd_plan *plan) {
   if (c->like != NULL) return;
   c->like = type;
-  if (plan != NULL) c->road = plan->road, c->api = plan->api;
+  if (plan != NULL) c->protocol = plan->protocol, c->api = plan->api;
 }
 
 /* Gives r a shape and strides of its own, since their owner may change its at any time. */
@@ -154,25 +154,25 @@ static bool own_dims(call *c, record *r) {
 
 /* Sees a tensor by its type's table. The guards of a type that is not torch's own may be Python code: it runs before anybody
    looks at the tensor, and after the others are pinned. */
-static bool see_by_table(call *c, PyObject *x, const gd_plan *plan, bool writes, record *r) {
+static bool borrow_by_table(call *c, PyObject *x, const gd_plan *plan, bool writes, record *r) {
   const DLPackExchangeAPI *api = plan->api;
   r->object = x;
   r->api = api;
   r->torch = plan->torch;
   r->imported = false;
   if (api->dltensor_from_py_object_no_sync == NULL || (writes && !plan->guarded)) return false; /* it may be read-only */
-  if (api->dltensor_from_py_object_no_sync(x, &r->t) != 0 || !gd_is_plain(&r->t)) return false;
+  if (api->dltensor_from_py_object_no_sync(x, &r->t) != 0 || !gd_fast_path_ok(&r->t)) return false;
   if (plan->asks_python) {
-    if (!gd_before_python(c) || !gd_torch_says_plain(x, plan, &r->t, writes)) return false;
-    if (api->dltensor_from_py_object_no_sync(x, &r->t) != 0 || !gd_is_plain(&r->t)) return false;
-  } else if (plan->guarded && !gd_torch_says_plain(x, plan, &r->t, writes)) {
+    if (!gd_before_python(c) || !gd_torch_fast_path_ok(x, plan, &r->t, writes)) return false;
+    if (api->dltensor_from_py_object_no_sync(x, &r->t) != 0 || !gd_fast_path_ok(&r->t)) return false;
+  } else if (plan->guarded && !gd_torch_fast_path_ok(x, plan, &r->t, writes)) {
     return false;
   }
   return own_dims(c, r);
 }
 
 /* Sees a tensor in place: Go has no say in it. NULL if it must have, with or without an exception. */
-static const DLTensor *see(call *c, PyObject *x, bool writes, record *r, uint64_t *flags) {
+static const DLTensor *borrow(call *c, PyObject *x, bool writes, record *r, uint64_t *flags) {
   PyTypeObject *type = Py_TYPE(x);
   *flags = GD_CHECKED;
   if (type == gd_tensor_type) {
@@ -183,34 +183,34 @@ static const DLTensor *see(call *c, PyObject *x, bool writes, record *r, uint64_
   const gd_plan *plan = gd_plan_of(type);
   if (plan == NULL || (r == NULL && (r = gd_reserve(c, sizeof *r)) == NULL)) return NULL;
   choose(c, (PyObject *)type, plan); /* before any code of Python's, which may change the plan */
-  if (plan->road == GD_BY_NUMPY) {
+  if (plan->protocol == GD_BY_NUMPY) {
     r->object = x;
     r->api = NULL;
     r->torch = r->imported = false;
-    if (!gd_numpy_see(x, &r->t, r->dims, FEW, flags)) return NULL;
-  } else if (plan->road != GD_BY_TABLE || !see_by_table(c, x, plan, writes, r)) {
+    if (!gd_numpy_borrow(x, &r->t, r->dims, FEW, flags)) return NULL;
+  } else if (plan->protocol != GD_BY_TABLE || !borrow_by_table(c, x, plan, writes, r)) {
     return NULL;
   }
-  r->next = c->seen;
-  c->seen = r;
+  r->next = c->borrowed;
+  c->borrowed = r;
   return &r->t;
 }
 
-static bool gather(call *c, PyObject *x, PyObject *name, bool writes, int depth, const GDList *to, int64_t i, record *r);
+static bool pack(call *c, PyObject *x, PyObject *name, bool writes, int depth, const GDList *to, int64_t i, record *r);
 
-static bool gather_tensor(call *c, PyObject *x, bool writes, const GDList *to, int64_t i, record *r) {
-  to->values[i].v_handle = (void *)see(c, x, writes, r, &to->flags[i]);
+static bool pack_tensor(call *c, PyObject *x, bool writes, const GDList *to, int64_t i, record *r) {
+  to->values[i].v_handle = (void *)borrow(c, x, writes, r, &to->flags[i]);
   to->codes[i] = GD_TENSOR;
   return to->values[i].v_handle != NULL;
 }
 
 /* Lets Go make something ordinary of x, and a plan for its type. A class that Go leaves as it is is a callable. */
-GD_RARE static bool gather_by_go(call *c, PyObject *x, PyObject *name, bool writes, int depth, const GDList *to, int64_t i, record *r) {
+GD_RARE static bool pack_by_go(call *c, PyObject *x, PyObject *name, bool writes, int depth, const GDList *to, int64_t i, record *r) {
   PyObject *args[] = {x, name == NULL ? Py_None : name, writes ? Py_True : Py_False, depth > 0 ? Py_True : Py_False}, *y = NULL;
   PyErr_Clear();
   if (!gd_before_python(c)) return false;
   const gd_plan *plan = gd_plan_of(Py_TYPE(x));
-  if (plan != NULL && (plan->road == GD_BY_METHOD || plan->road == GD_BY_BUFFER)) y = gd_lane_from_dlpack(NULL, &x, 1, NULL);
+  if (plan != NULL && (plan->protocol == GD_BY_METHOD || plan->protocol == GD_BY_BUFFER)) y = gd_fast_from_dlpack(NULL, &x, 1, NULL);
   else y = gd_enter(GD_OP_function_argument, (PyObject *)c->f, args, 4, NULL);
   if (gd_hold(c, y) == NULL) return false;
   if (y == x) return to->codes[i] = GD_CALLABLE, to->values[i].v_handle = x, true;
@@ -218,7 +218,7 @@ GD_RARE static bool gather_by_go(call *c, PyObject *x, PyObject *name, bool writ
     choose(c, (PyObject *)Py_TYPE(x), gd_plan_of(Py_TYPE(x)));
     if (!follow_owner(c, x, &((gd_tensor *)y)->t) || !gd_pin_imported(c, x)) return false;
   }
-  return gather(c, y, name, writes, depth, to, i, r);
+  return pack(c, y, name, writes, depth, to, i, r);
 }
 
 /* Lists that hold one another, or the same one many times, have more elements than memory has room. */
@@ -229,7 +229,7 @@ static bool may_nest(call *c, Py_ssize_t n, int depth) {
   return PyErr_Format(PyExc_ValueError, "%U(): lists in lists with more than %d elements: pass a tensor, or one list", c->f->name, MOST_NESTED), false;
 }
 
-static bool gather_list(call *c, PyObject *x, PyObject *name, bool writes, int depth, TVMValue *value) {
+static bool pack_list(call *c, PyObject *x, PyObject *name, bool writes, int depth, TVMValue *value) {
   bool tuple = PyType_GetFlags(Py_TYPE(x)) & Py_TPFLAGS_TUPLE_SUBCLASS;
   if (!tuple && (!gd_before_python(c) || (x = gd_hold(c, PyList_AsTuple(x))) == NULL)) return false; /* the list may change; a new tuple may collect garbage */
   Py_ssize_t n = PyTuple_Size(x);
@@ -240,12 +240,12 @@ static bool gather_list(call *c, PyObject *x, PyObject *name, bool writes, int d
   *list = (GDList){n, values, (int32_t *)((uint64_t *)(values + n) + n), (uint64_t *)(values + n)};
   value->v_handle = list;
   for (Py_ssize_t i = 0; i < n; i++)
-    if (!gather(c, PyTuple_GetItem(x, i), name, writes, depth + 1, list, i, NULL)) return false;
+    if (!pack(c, PyTuple_GetItem(x, i), name, writes, depth + 1, list, i, NULL)) return false;
   return true;
 }
 
 /* What the parameter's kind makes of an int beyond 64 bits, is the library's to say. */
-GD_RARE static bool gather_huge(call *c, PyObject *x, PyObject *name, TVMValue *value, int32_t *code) {
+GD_RARE static bool pack_huge(call *c, PyObject *x, PyObject *name, TVMValue *value, int32_t *code) {
   *code = GD_UINT;
   value->v_int64 = (int64_t)PyLong_AsUnsignedLongLong(x);
   if (PyErr_Occurred() == NULL) return true;
@@ -258,15 +258,15 @@ GD_RARE static bool gather_huge(call *c, PyObject *x, PyObject *name, TVMValue *
   return PyErr_Format(PyExc_OverflowError, "%U(): argument '%U': the int is too large, also for a float", c->f->name, name), false;
 }
 
-static bool gather_int(call *c, PyObject *x, PyObject *name, TVMValue *value, int32_t *code) {
+static bool pack_int(call *c, PyObject *x, PyObject *name, TVMValue *value, int32_t *code) {
   int overflow;
   *code = GD_INT;
   value->v_int64 = PyLong_AsLongLongAndOverflow(x, &overflow);
-  return overflow == 0 || gather_huge(c, x, name, value, code);
+  return overflow == 0 || pack_huge(c, x, name, value, code);
 }
 
 /* Texts, which may hold NUL, and bytes lie where Python keeps them. */
-static bool gather_bytes(call *c, PyObject *x, bool text, TVMValue *value) {
+static bool pack_bytes(call *c, PyObject *x, bool text, TVMValue *value) {
   Py_ssize_t n = 0;
   char *data = NULL;
   if (text) data = (char *)PyUnicode_AsUTF8AndSize(x, &n);
@@ -277,32 +277,32 @@ static bool gather_bytes(call *c, PyObject *x, bool text, TVMValue *value) {
   return bytes != NULL;
 }
 
-/* gather for what is no tensor that can be seen in place. */
-static bool gather_other(call *c, PyObject *x, PyObject *name, bool writes, int depth, const GDList *to, int64_t i, record *r) {
+/* pack for what is no tensor that can be borrowed in place. */
+static bool pack_other(call *c, PyObject *x, PyObject *name, bool writes, int depth, const GDList *to, int64_t i, record *r) {
   PyTypeObject *type = Py_TYPE(x);
   TVMValue *v = &to->values[i];
   int32_t *code = &to->codes[i];
-  if (PyErr_Occurred() != NULL) return gather_by_go(c, x, name, writes, depth, to, i, r);
+  if (PyErr_Occurred() != NULL) return pack_by_go(c, x, name, writes, depth, to, i, r);
   unsigned long flags = PyType_GetFlags(type);
   to->flags[i] = 0;
   v->v_int64 = 0;
   if (x == Py_None) return *code = GD_NULL, true;
   if (type == &PyBool_Type) return *code = GD_BOOL, v->v_int64 = x == Py_True, true;
-  if (flags & Py_TPFLAGS_LONG_SUBCLASS) return gather_int(c, x, name, v, code);
+  if (flags & Py_TPFLAGS_LONG_SUBCLASS) return pack_int(c, x, name, v, code);
   if (PyType_IsSubtype(type, &PyFloat_Type)) return *code = GD_FLOAT, v->v_float64 = PyFloat_AsDouble(x), true;
-  if (flags & Py_TPFLAGS_UNICODE_SUBCLASS) return *code = GD_TEXT, gather_bytes(c, x, true, v);
-  if (flags & (Py_TPFLAGS_LIST_SUBCLASS | Py_TPFLAGS_TUPLE_SUBCLASS)) return *code = GD_LIST, gather_list(c, x, name, writes, depth, v);
-  if (flags & Py_TPFLAGS_BYTES_SUBCLASS) return *code = GD_BYTES, gather_bytes(c, x, false, v);
-  if (type == gd_dtype_type) return *code = GD_DTYPE, v->v_type = ((gd_label *)x)->value.dtype, true;
-  if (type == gd_device_type) return *code = GD_DEVICE, v->v_device = ((gd_label *)x)->value.device, true;
+  if (flags & Py_TPFLAGS_UNICODE_SUBCLASS) return *code = GD_TEXT, pack_bytes(c, x, true, v);
+  if (flags & (Py_TPFLAGS_LIST_SUBCLASS | Py_TPFLAGS_TUPLE_SUBCLASS)) return *code = GD_LIST, pack_list(c, x, name, writes, depth, v);
+  if (flags & Py_TPFLAGS_BYTES_SUBCLASS) return *code = GD_BYTES, pack_bytes(c, x, false, v);
+  if (type == gd_dtype_type) return *code = GD_DTYPE, v->v_type = ((gd_descriptor *)x)->value.dtype, true;
+  if (type == gd_device_type) return *code = GD_DEVICE, v->v_device = ((gd_descriptor *)x)->value.device, true;
   if (gd_plan_of(type) == NULL && !(flags & Py_TPFLAGS_TYPE_SUBCLASS) && PyCallable_Check(x)) return *code = GD_CALLABLE, v->v_handle = x, true;
-  return gather_by_go(c, x, name, writes, depth, to, i, r);
+  return pack_by_go(c, x, name, writes, depth, to, i, r);
 }
 
 /* Packs x into place i of a list. name is the parameter's, NULL for what a callable returned; r is room for a tensor. */
-static inline bool gather(call *c, PyObject *x, PyObject *name, bool writes, int depth, const GDList *to, int64_t i, record *r) {
-  if (gather_tensor(c, x, writes, to, i, r)) return follow_owner(c, x, to->values[i].v_handle);
-  return gather_other(c, x, name, writes, depth, to, i, r);
+static inline bool pack(call *c, PyObject *x, PyObject *name, bool writes, int depth, const GDList *to, int64_t i, record *r) {
+  if (pack_tensor(c, x, writes, to, i, r)) return follow_owner(c, x, to->values[i].v_handle);
+  return pack_other(c, x, name, writes, depth, to, i, r);
 }
 
 /* like=: an array type, or an array. What Go must convert to is tried once, before the call. */
@@ -343,12 +343,12 @@ GD_RARE static bool bind(call *c, PyObject **objects, PyObject *const *args, Py_
   return take_like(c, like);
 }
 
-static bool gather_all(call *c, const GDList *to, record *records) {
+static bool pack_arguments(call *c, const GDList *to, record *records) {
   const gd_function *f = c->f;
   for (int i = 0; i < f->count; i++) {
     bool writes = i >= 64 || f->writes >> i & 1;
     if (c->objects[i] == NULL) to->codes[i] = GD_DEFAULT, to->values[i].v_int64 = 0, to->flags[i] = 0;
-    else if (!gather(c, c->objects[i], f->parameters[i], writes, 0, to, i, i < FEW ? &records[i] : NULL))
+    else if (!pack(c, c->objects[i], f->parameters[i], writes, 0, to, i, i < FEW ? &records[i] : NULL))
       return false;
   }
   return true;
@@ -368,7 +368,7 @@ GD_RARE static bool take_out(call *c, const GDList *args) {
   PyObject *name = gd_hold(c, PyUnicode_InternFromString("out"));
   if (name == NULL || !gd_before_python(c)) return false;
   if (PyType_GetFlags(Py_TYPE(c->out)) & Py_TPFLAGS_LIST_SUBCLASS && (c->out = gd_hold(c, PyList_AsTuple(c->out))) == NULL) return false;
-  if (!gather(c, c->out, name, true, 0, &out, 0, NULL) || !gd_before_python(c)) return false;
+  if (!pack(c, c->out, name, true, 0, &out, 0, NULL) || !gd_before_python(c)) return false;
   PyObject *where[] = {gd_hold(c, PyLong_FromVoidPtr((void *)args)), gd_hold(c, PyLong_FromVoidPtr(&out)), gd_hold(c, PyLong_FromLong(c->f->outputs))};
   PyObject *offered = where[0] && where[1] && where[2] ? gd_enter(GD_OP_function_out, (PyObject *)c->f, where, 3, NULL) : NULL;
   if (offered == NULL) return false;
@@ -446,7 +446,7 @@ static int allocate_by_go(call *c, const DLTensor *t, DLManagedTensorVersioned *
 
 static int host_allocate(GDContext *host, DLTensor *prototype, DLManagedTensorVersioned **out) {
   call *c = (call *)host;
-  const DLPackExchangeAPI *api = c->road == GD_BY_TABLE && c->api->managed_tensor_allocator != NULL ? c->api : &gd_exchange_api;
+  const DLPackExchangeAPI *api = c->protocol == GD_BY_TABLE && c->api->managed_tensor_allocator != NULL ? c->api : &gd_exchange_api;
   if (takes(c->offer, prototype)) return *out = &c->offer->m, 0;
   *out = NULL;
   if (api == &gd_exchange_api && prototype->device.device_type != kDLCPU) return allocate_by_go(c, prototype, out);
@@ -496,7 +496,7 @@ int gd_poll_here(call *c) {
    Owns: nothing passes.
    Threads: the calling one. */
 int gd_stream_here(call *c, DLDevice device, void **out) {
-  bool known = device.device_type != kDLCUDA || c->road != GD_BY_TABLE || follow(c, c->api, device.device_id);
+  bool known = device.device_type != kDLCUDA || c->protocol != GD_BY_TABLE || follow(c, c->api, device.device_id);
   if (!known) keep_exception(c);
   return known ? gd_exchange_api.current_work_stream(device.device_type, device.device_id, out) : -1;
 }
@@ -521,7 +521,7 @@ int gd_invoke_here(call *c, void *callable, TVMValue *args, int *codes, int n, T
     done = x != NULL && PyTuple_SetItem(tuple, i, x) == 0;
   }
   PyObject *result = done ? gd_hold(c, PyObject_Call(callable, tuple, NULL)) : NULL;
-  done = result != NULL && gather(c, result, NULL, false, 0, &to, 0, NULL) && may_give_gil(c);
+  done = result != NULL && pack(c, result, NULL, false, 0, &to, 0, NULL) && may_give_gil(c);
   if (!done) keep_exception(c);
   Py_DecRef(tuple);
   for (int i = 0; i < n; i++) drop(args[i], codes[i]);
@@ -540,7 +540,7 @@ static int host_poll(GDContext *host) {
 
 static int host_current_stream(GDContext *host, DLDevice device, void **out) {
   call *c = (call *)host;
-  if (device.device_type != kDLCUDA || c->road != GD_BY_TABLE || follows(c, device.device_id))
+  if (device.device_type != kDLCUDA || c->protocol != GD_BY_TABLE || follows(c, device.device_id))
     return gd_exchange_api.current_work_stream(device.device_type, device.device_id, out);
   if (gd_is_finalizing()) return -1;
   if (gd_is_elsewhere(c)) return gd_ask_caller(c, &(question){.what = ASK_STREAM, .device = device, .out = out});
@@ -562,17 +562,17 @@ static int host_invoke(GDContext *host, void *callable, TVMValue *args, int *cod
 
 /* ---- results ---- */
 
-static PyObject *odd(const call *c, const char *what) {
+static PyObject *bad_result(const call *c, const char *what) {
   return PyErr_Format(PyExc_RuntimeError, "%U(): its library returned %s", c->f->name, what);
 }
 
-static bool wants_numpy(const call *c) { return c->road == GD_BY_NUMPY || gd_numpy_is_type((PyTypeObject *)c->like); }
+static bool wants_numpy(const call *c) { return c->protocol == GD_BY_NUMPY || gd_numpy_is_type((PyTypeObject *)c->like); }
 
 /* The tensor t as an object of the caller's framework; takes t. */
 static PyObject *convert(call *c, PyObject *t) {
   PyObject *made = NULL, *args[] = {t, c->like};
   if (c->like == (PyObject *)gd_tensor_type) return t;
-  if (wants_numpy(c)) made = gd_numpy_make((gd_tensor *)t);
+  if (wants_numpy(c)) made = gd_numpy_to_array((gd_tensor *)t);
   if (made == NULL && PyErr_Occurred() == NULL) made = gd_enter(GD_OP_function_convert, (PyObject *)c->f, args, 2, NULL);
   Py_DecRef(t);
   return made;
@@ -600,7 +600,7 @@ static bool is_as_asked(const DLManagedTensorVersioned *m, const DLTensor *want)
 }
 
 /* Copies an output from the call's scratch into memory of the caller's framework. False with an exception. */
-static bool settle(call *c, TVMValue *v) {
+static bool copy_out(call *c, TVMValue *v) {
   const DLTensor *from = &((DLManagedTensorVersioned *)v->v_handle)->dl_tensor;
   DLTensor prototype = {NULL, from->device, from->ndim, from->dtype, from->shape, NULL, 0};
   DLManagedTensorVersioned *m;
@@ -614,17 +614,17 @@ static bool settle(call *c, TVMValue *v) {
 static PyObject *wrap_managed(call *c, TVMValue *v, PyObject *out) {
   DLManagedTensorVersioned *m = v->v_handle;
   void *made = NULL;
-  if (m == NULL) return odd(c, "no tensor");
+  if (m == NULL) return bad_result(c, "no tensor");
   if (c->offer != NULL && m == &c->offer->m) return v->v_handle = NULL, Py_IncRef(c->out), c->out;
   if (in_scratch(c, m)) {
     if (wants_numpy(c)) return gd_numpy_copy(&m->dl_tensor);
-    if (!settle(c, v)) return NULL;
+    if (!copy_out(c, v)) return NULL;
     m = v->v_handle;
   }
-  bool plain = m->version.major == DLPACK_MAJOR && m->flags == 0 && gd_is_plain(&m->dl_tensor);
-  if (plain && out == NULL && c->road == GD_BY_TABLE) {
+  bool plain = m->version.major == DLPACK_MAJOR && m->flags == 0 && gd_fast_path_ok(&m->dl_tensor);
+  if (plain && out == NULL && c->protocol == GD_BY_TABLE) {
     if (c->api->managed_tensor_to_py_object_no_sync(m, &made) == 0 && made != NULL) return v->v_handle = NULL, made;
-    PyErr_Clear(); /* Go knows why, or another road */
+    PyErr_Clear(); /* Go knows why, or another protocol */
   }
   if (gd_exchange_api.managed_tensor_to_py_object_no_sync(m, &made) != 0) return NULL;
   v->v_handle = NULL;
@@ -632,7 +632,7 @@ static PyObject *wrap_managed(call *c, TVMValue *v, PyObject *out) {
 }
 
 static PyObject *wrap_list(call *c, const GDList *l, int code, bool top) {
-  if (l == NULL || l->n < 0 || (l->n > 0 && (l->values == NULL || l->codes == NULL))) return odd(c, "a list that is not valid");
+  if (l == NULL || l->n < 0 || (l->n > 0 && (l->values == NULL || l->codes == NULL))) return bad_result(c, "a list that is not valid");
   PyObject *made = code == GD_LIST ? PyList_New(l->n) : PyTuple_New(l->n);
   for (int64_t i = 0; made != NULL && i < l->n; i++) {
     PyObject *x = wrap(c, &l->values[i], l->codes[i], top && code == GD_TUPLE);
@@ -656,12 +656,12 @@ static PyObject *wrap(call *c, TVMValue *v, int code, bool top) {
     case GD_BOOL: return PyBool_FromLong(v->v_int64 != 0);
     case GD_DTYPE: return gd_dtype_object(v->v_type);
     case GD_DEVICE: return gd_device_object(v->v_device);
-    case GD_TEXT: return b == NULL ? odd(c, "no text") : PyUnicode_FromStringAndSize(b->data, (Py_ssize_t)b->size);
-    case GD_BYTES: return b == NULL ? odd(c, "no bytes") : PyBytes_FromStringAndSize(b->data, (Py_ssize_t)b->size);
+    case GD_TEXT: return b == NULL ? bad_result(c, "no text") : PyUnicode_FromStringAndSize(b->data, (Py_ssize_t)b->size);
+    case GD_BYTES: return b == NULL ? bad_result(c, "no bytes") : PyBytes_FromStringAndSize(b->data, (Py_ssize_t)b->size);
     case GD_LIST: case GD_TUPLE: return wrap_list(c, v->v_handle, code, top);
     case GD_MANAGED: return fill(c, out, wrap_managed(c, v, out));
     case GD_ARGUMENT:
-      if (v->v_int64 < 0 || v->v_int64 >= c->f->count) return odd(c, "an argument that there is not");
+      if (v->v_int64 < 0 || v->v_int64 >= c->f->count) return bad_result(c, "an argument that there is not");
       x = c->objects[v->v_int64] == NULL ? Py_None : c->objects[v->v_int64];
       return Py_IncRef(x), fill(c, out, x);
     default: return PyErr_Format(PyExc_RuntimeError, "%U(): its library returned a value of code %d", c->f->name, code);
@@ -717,7 +717,7 @@ static int cross(call *c, const GDList *args) {
 }
 
 /* While the GIL is given up, other threads may change what is passed, if there are any. */
-static bool may_give_gil(call *c) { return c->seen == NULL || c->f->holds || gd_is_alone() || gd_pin_seen(c); }
+static bool may_give_gil(call *c) { return c->borrowed == NULL || c->f->holds || gd_is_alone() || gd_pin_borrowed(c); }
 
 static PyObject *enter(call *c, const GDList *args) {
   if (!may_give_gil(c)) return NULL;
@@ -742,7 +742,7 @@ static void begin(call *c, const gd_function *f, PyObject *const *objects) {
   c->f = f;
   c->objects = objects;
   c->like = c->out = c->class = c->value = c->trace = NULL;
-  c->road = 0;
+  c->protocol = 0;
   c->given = 0;
   c->offer = NULL;
   c->scratch = NULL;
@@ -758,7 +758,7 @@ static void begin(call *c, const gd_function *f, PyObject *const *objects) {
   c->held = NULL;
   c->followed = NULL;
   c->nested = 0;
-  c->seen = c->pinned = NULL;
+  c->borrowed = c->pinned = NULL;
   c->standin = NULL;
 }
 
@@ -801,7 +801,7 @@ PyObject *gd_call(PyObject *self, PyObject *const *args, size_t nargs, PyObject 
     ready = list.values != NULL;
   }
   if (ready && (n != f->count || kwnames != NULL)) ready = bind(c, all, args, n, kwnames);
-  if (ready && gather_all(c, &list, fr->records) && (c->out == NULL || take_out(c, &list)) &&
+  if (ready && pack_arguments(c, &list, fr->records) && (c->out == NULL || take_out(c, &list)) &&
       (c->like != NULL || f->like == NULL || (gd_function_like((gd_function *)self) && take_like(c, f->like)))) {
     if (c->like == NULL) c->like = (PyObject *)gd_tensor_type;
     c->library = gd_library_open(f->library, f); /* once more: an argument's own code may have forked */

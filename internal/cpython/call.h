@@ -14,12 +14,12 @@ enum {
   SCRATCH = 4096,  /* bytes for small outputs: to copy them costs less than memory that Go asks for */
 };
 
-/* A tensor in the place where its owner has it, seen there or imported by Go, with shape and strides of the call's own: the owner may change its. */
+/* A tensor in the place where its owner has it, borrowed there or imported by Go, with shape and strides of the call's own: the owner may change its. */
 typedef struct record {
   DLTensor t;
   struct record *next;          /* the one that was made before */
   PyObject *object;             /* whose memory it is; an argument, or held by the call */
-  const DLPackExchangeAPI *api; /* the table that made the record; NULL: NumPy's lane */
+  const DLPackExchangeAPI *api; /* the table that made the record; NULL: NumPy's fast path */
   bool torch;                   /* a tensor of torch */
   bool imported;                /* Go has imported it: that keeps its memory, but its owner may still move it */
   gd_pin pin;                   /* once it is pinned */
@@ -44,8 +44,8 @@ typedef struct call {
   GDContext host;           /* first: the library gives back its address */
   const gd_function *f;
   PyObject *const *objects; /* the arguments, one for each parameter: NULL where none was given */
-  PyObject *like;           /* the type of outputs; NULL while no tensor was seen; a borrowed reference */
-  gd_road road;             /* the plan for it; 0: Go converts */
+  PyObject *like;           /* the type of outputs; NULL while no tensor was borrowed; a borrowed reference */
+  gd_protocol protocol;             /* the plan for it; 0: Go converts */
   const DLPackExchangeAPI *api; /* by table */
   PyObject *out;            /* borrowed: where outputs go, a tensor or a tuple of them; or NULL */
   int given;                /* outputs that were wrapped */
@@ -69,7 +69,7 @@ typedef struct call {
   size_t left;
   held *held;               /* objects that must live until the end */
   followed *followed;       /* our current streams that are others' until the end */
-  record *seen, *pinned;    /* tensors in place: those that nothing but their owner keeps, and the others */
+  record *borrowed, *pinned;    /* tensors in place: those that nothing but their owner keeps, and the others */
   standin *standin;         /* the thread that runs it in the place of the calling one; NULL: none */
   struct call *outer;       /* that waits for a callback, as this one does */
   uint64_t caller;          /* who waits: its thread */
@@ -88,13 +88,13 @@ void gd_call_forked(call *c);
 
 /* ---- pin.c ---- */
 
-bool gd_pin_seen(call *c);
+bool gd_pin_borrowed(call *c);
 bool gd_pin_imported(call *c, PyObject *x);
 void gd_unpin(call *c);
 bool gd_is_alone(void);
 
 /* Before code runs that may change any object: Python's, in this thread. False with an exception. */
-static inline bool gd_before_python(call *c) { return c->seen == NULL || gd_pin_seen(c); }
+static inline bool gd_before_python(call *c) { return c->borrowed == NULL || gd_pin_borrowed(c); }
 
 /* ---- abandon.c ---- */
 

@@ -31,24 +31,24 @@
 
 typedef struct gd_storage gd_storage;
 struct gd_storage {
-  _Atomic int64_t refs;              /* holders, and GD_SEATED while the seat is taken */
+  _Atomic int64_t refs;              /* holders, and GD_SLOT_TAKEN while the slot is taken */
   void (*release)(gd_storage *self); /* gives back what is held and frees self; any thread, no GIL */
-  void *seat;                        /* room for one managed tensor (gd_export), NULL if there is none; at its end the next one */
+  void *slot;                        /* room for one managed tensor (gd_export), NULL if there is none; at its end the next one */
 };
-#define GD_SEATED ((int64_t)1 << 62)
+#define GD_SLOT_TAKEN ((int64_t)1 << 62)
 enum { GD_DEEPEST = 16 }; /* within how many others something is given back; each may take a kilobyte of a small stack */
 int gd_storage_exec(void);
 
-/* A scoreboard for leak tests: each pair is equal when everything was given back. What happens under the GIL is
+/* A counters for leak tests: each pair is equal when everything was given back. What happens under the GIL is
    counted without atomic operations, which cost as much as the rest of an exchange. */
 typedef struct { int64_t held; _Atomic int64_t unheld; } gd_count;
 typedef struct {
   gd_count storages_made, storages_freed; /* storages of any kind */
   gd_count exports_made, exports_deleted; /* managed tensors handed to others */
   gd_count imports_taken, imports_deleted; /* managed tensors taken from others */
-} gd_scoreboard;
-extern gd_scoreboard *gd_score;
-static inline void gd_tally(gd_count *c) { atomic_fetch_add_explicit(&c->unheld, 1, memory_order_relaxed); }
+} gd_counters;
+extern gd_counters *gd_counted;
+static inline void gd_count_one(gd_count *c) { atomic_fetch_add_explicit(&c->unheld, 1, memory_order_relaxed); }
 
 /* A managed tensor of ours: the record, what it keeps alive, and its own copy of shape and strides, so that it outlives
    the Python object it came from. The first of a storage sits in the storage itself, and costs no allocation. */
@@ -57,8 +57,8 @@ typedef struct {
   gd_storage *storage;
   int64_t dims[];
 } gd_export;
-enum { GD_SEAT_NDIM = 6 };
-typedef struct { gd_export export; int64_t dims[2 * GD_SEAT_NDIM]; } gd_seat;
+enum { GD_SLOT_NDIM = 6 };
+typedef struct { gd_export export; int64_t dims[2 * GD_SLOT_NDIM]; } gd_slot;
 
 void *gd_storage_block(size_t nbytes, bool zero, gd_storage **out);
 gd_storage *gd_storage_of_versioned(DLManagedTensorVersioned *m);
@@ -69,8 +69,8 @@ typedef struct { uintptr_t address, context, push, free, pop; } gd_driver_memory
 gd_storage *gd_storage_of_driver(gd_driver_memory m);
 gd_storage *gd_storage_of_buffer(PyObject *exporter, int flags, Py_buffer **view);
 gd_storage *gd_storage_retain(gd_storage *s);
-bool gd_storage_sit(gd_storage *s);
-void gd_storage_stand(gd_storage *s);
+bool gd_storage_take_slot(gd_storage *s);
+void gd_storage_free_slot(gd_storage *s);
 void gd_storage_release(gd_storage *s);
 void gd_storage_abandon(gd_storage *s);
 
@@ -93,7 +93,7 @@ PyObject *gd_tensor_make(uintptr_t data, DLDevice device, DLDataType dtype, int3
                          gd_storage *storage);
 PyObject *gd_tensor_view(gd_tensor *x, int64_t offset, DLDataType dtype, int32_t ndim, int64_t *shape, int64_t *strides,
                          uint64_t flags);
-bool gd_is_plain(const DLTensor *t);
+bool gd_fast_path_ok(const DLTensor *t);
 /* No address lies in the first page: such a number is an error, and would stop Go. */
 static inline bool gd_is_address(const void *p) { return (uintptr_t)p >= 4096; }
 /* The number of elements if they lie exactly as in row-major order, extents of 1 included; 0 if not, or if there are none. */
@@ -115,12 +115,12 @@ typedef struct {
   PyObject *kind; /* of a device: its DeviceType member; of a dtype: NULL */
   union { DLDataType dtype; DLDevice device; uint64_t key; } value;
   int itemsize; /* of a dtype */
-} gd_label;
+} gd_descriptor;
 
-PyObject *gd_label_new(PyTypeObject *type, uint64_t key, PyObject *name, PyObject *kind, int itemsize);
-typedef struct { uint64_t key; PyObject *label; } gd_label_slot;
-typedef gd_label_slot gd_label_cache[64];
-PyObject *gd_label_cached(gd_label_cache cache, uint64_t key, int op);
+PyObject *gd_descriptor_new(PyTypeObject *type, uint64_t key, PyObject *name, PyObject *kind, int itemsize);
+typedef struct { uint64_t key; PyObject *descriptor; } gd_descriptor_slot;
+typedef gd_descriptor_slot gd_descriptor_cache[64];
+PyObject *gd_descriptor_cached(gd_descriptor_cache cache, uint64_t key, int op);
 static inline uint64_t gd_dtype_key(DLDataType d) { return (uint64_t)d.lanes << 16 | (uint64_t)d.bits << 8 | d.code; }
 PyObject *gd_dtype_object(DLDataType d);
 PyObject *gd_device_object(DLDevice d);
@@ -131,25 +131,25 @@ extern const DLPackExchangeAPI gd_exchange_api;
 int gd_stream_exec(void);
 uintptr_t *gd_current_stream(int32_t device_id, bool make);
 DLManagedTensorVersioned *gd_export_versioned(gd_tensor *x, uint64_t extra_flags);
-PyObject *gd_adopt(DLManagedTensorVersioned *m, uint64_t flags);
+PyObject *gd_wrap_managed(DLManagedTensorVersioned *m, uint64_t flags);
 bool gd_tensor_share(gd_tensor *x);
 PyObject *gd_capsule(gd_tensor *x, bool versioned, uint64_t extra_flags);
 
 PyObject *gd_arrow_schema(const char *format);
 PyObject *gd_arrow_array(gd_tensor *x);
 
-int gd_table_take(const DLPackExchangeAPI *api, PyObject *x, DLManagedTensorVersioned **out);
-int gd_table_make(const DLPackExchangeAPI *api, DLManagedTensorVersioned *m, PyObject **out);
+int gd_table_import(const DLPackExchangeAPI *api, PyObject *x, DLManagedTensorVersioned **out);
+int gd_table_to_object(const DLPackExchangeAPI *api, DLManagedTensorVersioned *m, PyObject **out);
 void gd_managed_delete(DLManagedTensorVersioned *versioned, DLManagedTensor *legacy);
 void gd_managed_drop(DLManagedTensorVersioned *versioned, DLManagedTensor *legacy);
 
 const char *gd_legacy_library(const DLManagedTensor *m);
 
-/* What Go decided about a type: by which road its objects are taken, and what must be asked first. */
-typedef enum { GD_BY_TABLE = 1, GD_BY_METHOD, GD_BY_NUMPY, GD_BY_BUFFER } gd_road;
+/* What Go decided about a type: by which protocol its objects are taken, and what must be asked first. */
+typedef enum { GD_BY_TABLE = 1, GD_BY_METHOD, GD_BY_NUMPY, GD_BY_BUFFER } gd_protocol;
 typedef struct {
   PyTypeObject *type;           /* exact; a strong reference */
-  gd_road road;
+  gd_protocol protocol;
   const DLPackExchangeAPI *api; /* by table */
   bool guarded;                 /* by table: has torch's requires_grad, is_conj and is_neg, which its table ignores */
   bool asks_python;             /* and they may be Python code, since the type is not torch's own */
@@ -172,14 +172,14 @@ static inline const gd_plan *gd_plan_of(const PyTypeObject *type) {
   const gd_plan *p = gd_plan_slot(type);
   return p->type == type ? p : NULL;
 }
-bool gd_torch_says_plain(PyObject *x, const gd_plan *plan, const DLTensor *t, bool no_grad);
+bool gd_torch_fast_path_ok(PyObject *x, const gd_plan *plan, const DLTensor *t, bool no_grad);
 
 void gd_numpy_enable(PyTypeObject *type, void **table);
 void gd_numpy_learn(PyObject *x, DLDataType dtype, bool padded);
-bool gd_numpy_see(PyObject *x, DLTensor *t, int64_t *dims, int ndim, uint64_t *flags);
-PyObject *gd_numpy_take(PyObject *x);
-PyObject *gd_numpy_take_buffer(PyObject *x, PyObject *dtype_name);
-PyObject *gd_numpy_make(gd_tensor *x);
+bool gd_numpy_borrow(PyObject *x, DLTensor *t, int64_t *dims, int ndim, uint64_t *flags);
+PyObject *gd_numpy_import(PyObject *x);
+PyObject *gd_numpy_import_buffer(PyObject *x, PyObject *dtype_name);
+PyObject *gd_numpy_to_array(gd_tensor *x);
 PyObject *gd_numpy_copy(const DLTensor *t);
 bool gd_numpy_is_type(const PyTypeObject *type);
 bool gd_numpy_is_array(PyObject *x);
@@ -269,8 +269,8 @@ typedef struct {
   PyObject *(*enter)(int op, PyObject *self, PyObject **args, Py_ssize_t nargs, PyObject *kwnames);
   int (*get_buffer)(PyObject *self, Py_buffer *view, int flags);
   void (*start)(void);            /* does nothing if it is running */
-  void (*bury)(void);             /* in a forked child: nobody enters it from now on, not even a thread that ends */
-  void (*withdraw_signals)(void); /* puts back what handled Go's signals before */
+  void (*mark_dead)(void);             /* in a forked child: nobody enters it from now on, not even a thread that ends */
+  void (*uninstall_signals)(void); /* puts back what handled Go's signals before */
   char *kept;                     /* where its GD_KEPT variables are */
   _Atomic bool started;
   bool dead; /* forked away from its threads: nobody may enter */
@@ -286,7 +286,7 @@ bool gd_runtime_threads(int n);
 void *gd_open_copy(const char *path, char *why, size_t size);
 void gd_say_remedy(char *why, size_t size);
 void gd_signals_install(void);
-void gd_signals_withdraw(void);
+void gd_signals_uninstall(void);
 void gd_pass_on(const struct sigaction *previous, int number, siginfo_t *info, void *context);
 void gd_faults_open(void);
 void gd_faults_close(void);
@@ -304,17 +304,17 @@ static inline struct sigaction gd_handler_of(int number) {
 enum { GD_HANDLED = 5 }; /* the signals that a Go runtime in a library handles */
 typedef struct sigaction gd_handlers[GD_HANDLED];
 void gd_signals_read(gd_handlers now);
-int gd_signals_layer(const gd_handlers before);
-void gd_signals_drop(int layer);
-bool gd_signals_peel(void);
+int gd_signals_chain(const gd_handlers before);
+void gd_signals_drop(int link);
+bool gd_signals_unchain(void);
 
-/* ---- the door: the one way into Go ---- */
+/* ---- the one way into Go ---- */
 
 typedef struct entry *gd_entry;
 bool gd_entry_begin(gd_entry *out);
 void gd_entry_end(gd_entry e);
 void gd_greenlets_forked(void);
-bool gd_may_enter(void);
+bool gd_ensure_runtime(void);
 int gd_get_buffer(PyObject *self, Py_buffer *view, int flags);
 PyObject *gd_enter(int op, PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames);
 
@@ -328,12 +328,12 @@ PyObject *gd_enter(int op, PyObject *self, PyObject *const *args, Py_ssize_t nar
 
 /* Methods of the hot path, in C; each falls through to gd_enter for anything out of the ordinary. */
 bool gd_blames_arguments(void);
-PyObject *gd_lane_from_dlpack(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames);
-PyObject *gd_lane_to(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames);
-PyObject *gd_lane_dlpack(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames);
+PyObject *gd_fast_from_dlpack(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames);
+PyObject *gd_fast_to(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames);
+PyObject *gd_fast_dlpack(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames);
 
 int gd_tensor_exec(PyObject *module); /* makes the types; part of the module's execution */
-int gd_lane_exec(void);               /* interns the names the lanes look up */
+int gd_fastpath_exec(void);               /* interns the names the fast paths look up */
 int gd_function_exec(PyObject *module);
 
 #endif

@@ -56,7 +56,7 @@ func (o Object) Entry(name string) Object {
 func objectOf(v any) (Object, error) {
 	switch v := v.(type) {
 	case string:
-		return Text(v)
+		return Str(v)
 	case Object:
 		return v.Retain(), nil
 	case int64:
@@ -64,7 +64,7 @@ func objectOf(v any) (Object, error) {
 	case []int64:
 		return raisedIfNil(C.gd_tuple_of(extents(v), C.int(len(v))))
 	case []string:
-		return ListOf(int64(len(v)), func(i int64) (Object, error) { return Text(v[i]) })
+		return ListOf(int64(len(v)), func(i int64) (Object, error) { return Str(v[i]) })
 	}
 	panic(fmt.Sprintf("cpython: no Python object for a %T", v))
 }

@@ -2,9 +2,9 @@
 //
 // The C files repeat decisions; this package's Go files let the other packages make them, in Go terms: Object is a
 // reference to a Python object, Tensor a godlpack.Tensor, Capsule and Table what DLPack passes around. A Python
-// exception is the error ErrRaised; any other error becomes an exception at the door, by its dlpack.Kind.
+// exception is the error ErrRaised; any other error becomes an exception at the entry, by its dlpack.Kind.
 //
-// Python enters Go in one place, the door: each operation of ops.h has a number, and a function registered for it.
+// Python enters Go in one place: each operation of ops.h has a number, and a function registered for it.
 //
 //	func init() {
 //		cpython.Handle(cpython.OpTensorItem, func(c *cpython.Call) (cpython.Object, error) {

@@ -299,7 +299,7 @@ static const char doc_module_get_build_info[] =
   "    'runtime_start', 'lazy' if Go's runtime starts when it is first\n"
   "    needed, or 'eager' if it starts at import; 'runtime_generation', the\n"
   "    number of times that Go was started again after a fork; and\n"
-  "    'fast_lanes', the names of the types that have a fast path by now.\n"
+  "    'fast_paths', the names of the types that have a fast path by now.\n"
   "\n"
   "Notes\n"
   "-----\n"
@@ -345,8 +345,8 @@ static const char doc_module_threads[] =
   "`n` is the new number, 0 for the number that Go chooses, or -1 to leave\n"
   "it unchanged. Returns the number before.";
 
-static const char doc_module_scoreboard[] =
-  "_scoreboard()\n--\n\n"
+static const char doc_module_counters[] =
+  "_counters()\n--\n\n"
   "Count the storages, exports and imports made and freed so far.";
 
 /* ---- Tensor ---- */

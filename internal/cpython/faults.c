@@ -59,7 +59,7 @@ static bool is_pythons(const action *a) {
 }
 
 /* Makes what was found the floor's; false if it cannot be. */
-static bool adopt(int i, const action *a) {
+static bool take_over(int i, const action *a) {
   const action *known = remember(a);
   if (known == NULL) return false;
   bool reports = is_pythons(a) && a->sa_handler != SIG_DFL && a->sa_flags & SA_NODEFER;
@@ -72,9 +72,9 @@ static bool adopt(int i, const action *a) {
 /* Puts the lid back on top of what Python has set. */
 static void look(int i) {
   action now = gd_handler_of(faults[i]), other = now;
-  if (!handlers[i].covered || now.sa_sigaction == on_lid || !is_pythons(&now) || !adopt(i, &now)) return;
+  if (!handlers[i].covered || now.sa_sigaction == on_lid || !is_pythons(&now) || !take_over(i, &now)) return;
   sigaction(faults[i], &handlers[i].lid, &other);
-  if (other.sa_handler != now.sa_handler) adopt(i, &other); /* set meanwhile */
+  if (other.sa_handler != now.sa_handler) take_over(i, &other); /* set meanwhile */
 }
 
 /* Lets a Go runtime stand where it can be covered: on the others, or on the floor; not on what somebody has put on the lid. */
@@ -83,7 +83,7 @@ static void uncover(int i) {
   look(i);
   action now = gd_handler_of(faults[i]);
   if (handlers[i].covered && now.sa_sigaction == on_lid) under = handlers[i].lid, under.sa_sigaction = handlers[i].go;
-  else if (handlers[i].laid || (now.sa_sigaction != on_lid && !adopt(i, &now))) return;
+  else if (handlers[i].laid || (now.sa_sigaction != on_lid && !take_over(i, &now))) return;
   handlers[i].laid = handlers[i].opened = sigaction(faults[i], &under, NULL) == 0;
 }
 

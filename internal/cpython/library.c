@@ -17,7 +17,7 @@ typedef struct gd_library {
   PyObject *check; /* a callable that holds the table's declarations against what its functions were made from, and says what is lost */
   bool loaded;     /* the loader was asked for it: a child has it too, and its Go neither runs nor will */
   bool inherited;  /* that was in the process that this one was forked from, or it was abandoned */
-  int layer;       /* of signal handlers: below 0 for none */
+  int link;       /* of signal handlers: below 0 for none */
   uintptr_t code, end; /* where its instructions lie */
   enum { NOTHING, BY_FORK, BY_ABANDON } lost; /* what its functions remember, after a call: it is the parent's, or the given-up runtime's */
   bool told;       /* which its caller has been, by a warning that became an exception */
@@ -112,7 +112,7 @@ static void *load(gd_library *l, char *why, size_t n) {
   gd_faults_open();
   gd_signals_read(before);
   void *handle = l->inherited || is_mistaken(l) ? gd_open_copy(l->path, why, n) : dlopen(l->path, RTLD_NOW | RTLD_LOCAL);
-  l->layer = gd_signals_layer(before);
+  l->link = gd_signals_chain(before);
   gd_faults_close();
   pthread_mutex_unlock(&loading);
   return handle;
@@ -255,7 +255,7 @@ void gd_library_abandon(gd_library *l) {
   const GDLibrary *t = l->opened;
   if (t != NULL && t->size >= offsetof(GDLibrary, retire) + sizeof t->retire && t->retire != NULL) t->retire();
   gd_faults_open();
-  gd_signals_drop(l->layer);
+  gd_signals_drop(l->link);
   gd_faults_close();
   l->inherited = true;
   l->opened = l->table = NULL;

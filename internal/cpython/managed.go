@@ -93,14 +93,14 @@ func (m Managed) Record() *dlpack.Tensor {
 // Threads: any.
 func (m Managed) Delete() { C.gd_managed_delete(m.versioned, m.legacy) }
 
-// Adopt makes a Tensor of a record that was validated.
+// Wrap makes a Tensor of a record that was validated.
 //
 // GIL: held.
 // Owns: takes the managed tensor on success; on error it is still the caller's. The result is new.
 // Threads: any with the GIL.
-func (m Managed) Adopt(flags dlpack.Flags) (Object, error) {
+func (m Managed) Wrap(flags dlpack.Flags) (Object, error) {
 	if m.versioned != nil {
-		return raisedIfNil(C.gd_adopt(m.versioned, C.uint64_t(flags)))
+		return raisedIfNil(C.gd_wrap_managed(m.versioned, C.uint64_t(flags)))
 	}
 	storage := C.gd_storage_of_legacy(m.legacy)
 	if storage == nil {

@@ -1,5 +1,5 @@
 /* NumPy, which publishes no exchange table: its arrays are read where they lie, and made by its C API. Both rely on a
-   layout that is not ours, so Go enables this lane only after it has held the lane's readings against what NumPy's public
+   layout that is not ours, so Go enables this numpy only after it has held the numpy's readings against what NumPy's public
    interface says (package exchange), and never without. */
 #include <string.h>
 
@@ -35,21 +35,21 @@ typedef struct {
   void **functions;
   struct { DLDataType dtype; bool padded; } learned[TYPE_NUMBERS]; /* what each type number means; bits 0: unknown */
   PyTypeObject *dtype_class; /* the metaclass of NumPy's dtypes: who has another one is no dtype; never freed */
-  gd_label_cache dtypes;
-} numpy_lane;
+  gd_descriptor_cache dtypes;
+} numpy_state;
 
-static GD_OWN numpy_lane own_lane;
-static GD_KEPT numpy_lane *lane = &own_lane;
+static GD_OWN numpy_state own_numpy;
+static GD_KEPT numpy_state *numpy = &own_numpy;
 
-/* gd_numpy_enable makes the lane work, with ndarray's type and NumPy's table of functions; NULL turns it off.
+/* gd_numpy_enable makes the numpy work, with ndarray's type and NumPy's table of functions; NULL turns it off.
    C because: (a).
    GIL: held.
    Owns: keeps a reference to type; the table is static.
    Threads: any with the GIL. */
 void gd_numpy_enable(PyTypeObject *type, void **table) {
   if (type != NULL) Py_IncRef((PyObject *)type);
-  lane->array_type = type;
-  lane->functions = table;
+  numpy->array_type = type;
+  numpy->functions = table;
 }
 
 /* gd_numpy_learn tells what the type number of array x means.
@@ -61,23 +61,23 @@ void gd_numpy_learn(PyObject *x, DLDataType dtype, bool padded) {
   numpy_dtype *descr = ((numpy_array *)x)->descr;
   unsigned n = (unsigned)descr->type_num;
   if (n >= TYPE_NUMBERS) return;
-  lane->dtype_class = Py_TYPE(Py_TYPE(descr));
-  lane->learned[n].dtype = dtype;
-  lane->learned[n].padded = padded;
+  numpy->dtype_class = Py_TYPE(Py_TYPE(descr));
+  numpy->learned[n].dtype = dtype;
+  numpy->learned[n].padded = padded;
 }
 
-/* gd_numpy_see fills t with a view of x, an array of NumPy of at most ndim dimensions, and dims, which has room for twice as
+/* gd_numpy_borrow fills t with a view of x, an array of NumPy of at most ndim dimensions, and dims, which has room for twice as
    many, with copies of its shape and its strides; it adds the flags for memory that is not writeable, and for padded elements.
    C because: (c).
    GIL: held.
    Owns: nothing passes: t is good as long as x keeps its memory (gd_numpy_pin). False without an exception if Go must look.
    Threads: any with the GIL. */
-bool gd_numpy_see(PyObject *x, DLTensor *t, int64_t *dims, int ndim, uint64_t *flags) {
+bool gd_numpy_borrow(PyObject *x, DLTensor *t, int64_t *dims, int ndim, uint64_t *flags) {
   const numpy_array *a = (numpy_array *)x;
   unsigned n = (unsigned)a->descr->type_num;
-  if (n >= TYPE_NUMBERS || lane->learned[n].dtype.bits == 0 || a->descr->byteorder == '>') return false;
+  if (n >= TYPE_NUMBERS || numpy->learned[n].dtype.bits == 0 || a->descr->byteorder == '>') return false;
   if (a->nd > ndim) return false;
-  int64_t itemsize = gd_item_bits(lane->learned[n].dtype, lane->learned[n].padded ? DLPACK_SUBBYTE_PADDED : 0) / 8;
+  int64_t itemsize = gd_item_bits(numpy->learned[n].dtype, numpy->learned[n].padded ? DLPACK_SUBBYTE_PADDED : 0) / 8;
   int shift = __builtin_ctzll((uint64_t)itemsize); /* a division costs as much as all else here; of sizes that are no powers of 2 nothing is whole */
   int64_t *strides = dims + a->nd;
   for (int i = 0; i < a->nd; i++) {
@@ -85,17 +85,17 @@ bool gd_numpy_see(PyObject *x, DLTensor *t, int64_t *dims, int ndim, uint64_t *f
     strides[i] = a->strides[i] >> shift;
     if (strides[i] * itemsize != a->strides[i] && dims[i] > 1) return false; /* R17 */
   }
-  *t = (DLTensor){a->data, {kDLCPU, 0}, a->nd, lane->learned[n].dtype, dims, strides, 0};
-  *flags |= (a->flags & WRITEABLE ? 0 : DLPACK_READ_ONLY) | (lane->learned[n].padded ? DLPACK_SUBBYTE_PADDED : 0);
+  *t = (DLTensor){a->data, {kDLCPU, 0}, a->nd, numpy->learned[n].dtype, dims, strides, 0};
+  *flags |= (a->flags & WRITEABLE ? 0 : DLPACK_READ_ONLY) | (numpy->learned[n].padded ? DLPACK_SUBBYTE_PADDED : 0);
   return true;
 }
 
-/* gd_numpy_is_array is true for arrays, also of derived types, when the lane is on; x may be NULL.
+/* gd_numpy_is_array is true for arrays, also of derived types, when the numpy is on; x may be NULL.
    C because: (c).
    GIL: held.
    Owns: nothing passes.
    Threads: any with the GIL. */
-bool gd_numpy_is_array(PyObject *x) { return x != NULL && lane->array_type != NULL && PyType_IsSubtype(Py_TYPE(x), lane->array_type); }
+bool gd_numpy_is_array(PyObject *x) { return x != NULL && numpy->array_type != NULL && PyType_IsSubtype(Py_TYPE(x), numpy->array_type); }
 
 /* gd_numpy_pin keeps the memory of x, an array of NumPy, where it is. The array that owns it must not resize it, nor free it
    for other memory: NumPy allows neither to an array that does not own its memory, so that is what it says meanwhile.
@@ -126,42 +126,42 @@ void gd_numpy_unpin(gd_pin *pin) {
   Py_DecRef((PyObject *)a);
 }
 
-/* gd_numpy_take makes a Tensor over the memory of x, an array of NumPy; read-only if x is not writeable.
+/* gd_numpy_import makes a Tensor over the memory of x, an array of NumPy; read-only if x is not writeable.
    C because: (c).
    GIL: held.
    Owns: the result is the caller's; NULL without an exception if Go must look, with one if there is no memory.
    Threads: any with the GIL. */
-PyObject *gd_numpy_take(PyObject *x) {
+PyObject *gd_numpy_import(PyObject *x) {
   int64_t dims[2 * DLPACK_MAX_NDIM];
   uint64_t flags = 0;
   DLTensor t;
-  if (!gd_numpy_see(x, &t, dims, DLPACK_MAX_NDIM, &flags)) return NULL;
+  if (!gd_numpy_borrow(x, &t, dims, DLPACK_MAX_NDIM, &flags)) return NULL;
   gd_storage *storage = gd_storage_of_object(x);
   PyObject *tensor = storage == NULL ? NULL : gd_tensor_new(&t, flags, storage);
   if (tensor == NULL) gd_storage_release(storage);
   return tensor;
 }
 
-/* gd_numpy_take_buffer makes a read-only Tensor over the buffer of x, an object whose dtype attribute is one of NumPy's
-   own dtypes: it needs no format then. jax's arrays are such objects, and their __dlpack__ is slow Python. The lane is on.
+/* gd_numpy_import_buffer makes a read-only Tensor over the buffer of x, an object whose dtype attribute is one of NumPy's
+   own dtypes: it needs no format then. jax's arrays are such objects, and their __dlpack__ is slow Python. The numpy is on.
    C because: (c).
    GIL: held.
    Owns: the result is the caller's; NULL if x has no such buffer, with or without an exception.
    Threads: any with the GIL. */
-PyObject *gd_numpy_take_buffer(PyObject *x, PyObject *dtype_name) {
+PyObject *gd_numpy_import_buffer(PyObject *x, PyObject *dtype_name) {
   PyObject *descr = PyObject_GetAttr(x, dtype_name);
   if (descr == NULL) return NULL;
-  unsigned n = Py_TYPE(Py_TYPE(descr)) == lane->dtype_class ? (unsigned)((numpy_dtype *)descr)->type_num : TYPE_NUMBERS;
+  unsigned n = Py_TYPE(Py_TYPE(descr)) == numpy->dtype_class ? (unsigned)((numpy_dtype *)descr)->type_num : TYPE_NUMBERS;
   Py_DecRef(descr);
-  if (n >= TYPE_NUMBERS || lane->learned[n].dtype.bits == 0 || lane->learned[n].padded) return NULL;
+  if (n >= TYPE_NUMBERS || numpy->learned[n].dtype.bits == 0 || numpy->learned[n].padded) return NULL;
   Py_buffer *view;
   gd_storage *storage = gd_storage_of_buffer(x, PyBUF_STRIDES, &view);
   if (storage == NULL) return NULL;
-  int64_t strides[DLPACK_MAX_NDIM], itemsize = gd_item_bits(lane->learned[n].dtype, 0) / 8;
+  int64_t strides[DLPACK_MAX_NDIM], itemsize = gd_item_bits(numpy->learned[n].dtype, 0) / 8;
   PyObject *tensor = NULL;
   if (view->ndim <= DLPACK_MAX_NDIM && view->itemsize == itemsize && (view->ndim == 0 || (view->shape != NULL && view->strides != NULL))) {
     for (int i = 0; i < view->ndim; i++) strides[i] = view->strides[i] / itemsize; /* XLA's layouts have whole ones */
-    DLTensor t = {view->buf, {kDLCPU, 0}, view->ndim, lane->learned[n].dtype, view->shape, strides, 0};
+    DLTensor t = {view->buf, {kDLCPU, 0}, view->ndim, numpy->learned[n].dtype, view->shape, strides, 0};
     tensor = gd_tensor_new(&t, DLPACK_READ_ONLY, storage);
   }
   if (tensor == NULL) gd_storage_release(storage);
@@ -170,33 +170,33 @@ PyObject *gd_numpy_take_buffer(PyObject *x, PyObject *dtype_name) {
 
 /* A new array with the dtype and the shape of t; without data in memory of NumPy's own, compact. */
 static PyObject *new_array(const DLTensor *t, uint64_t padded, const int64_t *strides, void *data, int flags) {
-  PyObject *descr = gd_label_cached(lane->dtypes, gd_dtype_key(t->dtype) | padded << 32, GD_OP_module_numpy_dtype);
+  PyObject *descr = gd_descriptor_cached(numpy->dtypes, gd_dtype_key(t->dtype) | padded << 32, GD_OP_module_numpy_dtype);
   if (descr == NULL) return NULL;
-  return ((new_from_descr)lane->functions[NEW_FROM_DESCR])(lane->array_type, descr, t->ndim, t->shape, strides, data, flags, NULL); /* takes descr */
+  return ((new_from_descr)numpy->functions[NEW_FROM_DESCR])(numpy->array_type, descr, t->ndim, t->shape, strides, data, flags, NULL); /* takes descr */
 }
 
-/* gd_numpy_make makes an array over the memory of x; x becomes its base. Not writeable if x is read-only.
+/* gd_numpy_to_array makes an array over the memory of x; x becomes its base. Not writeable if x is read-only.
    C because: (c).
    GIL: held.
-   Owns: the result is the caller's and keeps x; NULL with an exception set on failure, without one if the lane is off.
+   Owns: the result is the caller's and keeps x; NULL with an exception set on failure, without one if the numpy is off.
    Threads: any with the GIL. */
-PyObject *gd_numpy_make(gd_tensor *x) {
+PyObject *gd_numpy_to_array(gd_tensor *x) {
   static GD_OWN char nothing[16]; /* where an empty array starts: NULL would make NumPy allocate */
-  if (lane->array_type == NULL || x->t.device.device_type != kDLCPU) return NULL;
+  if (numpy->array_type == NULL || x->t.device.device_type != kDLCPU) return NULL;
   int64_t strides[DLPACK_MAX_NDIM], itemsize = gd_item_bits(x->t.dtype, x->flags) / 8;
   for (int i = 0; i < x->t.ndim; i++) strides[i] = x->t.strides[i] * itemsize;
   PyObject *a = new_array(&x->t, x->flags & DLPACK_SUBBYTE_PADDED, strides, x->t.data == NULL ? nothing : x->t.data,
                           x->flags & DLPACK_READ_ONLY ? 0 : WRITEABLE);
   if (a == NULL) return NULL;
   Py_IncRef((PyObject *)x);
-  if (((set_base_object)lane->functions[SET_BASE_OBJECT])(a, (PyObject *)x) != 0) { /* takes x, also on error */
+  if (((set_base_object)numpy->functions[SET_BASE_OBJECT])(a, (PyObject *)x) != 0) { /* takes x, also on error */
     Py_DecRef(a);
     return NULL;
   }
   return a;
 }
 
-/* gd_numpy_copy makes an array in memory of NumPy's own, with the elements of t, which are compact and a byte or more each. The lane is on.
+/* gd_numpy_copy makes an array in memory of NumPy's own, with the elements of t, which are compact and a byte or more each. The numpy is on.
    C because: (c).
    GIL: held.
    Owns: the result is the caller's; NULL with an exception set on failure.
@@ -207,9 +207,9 @@ PyObject *gd_numpy_copy(const DLTensor *t) {
   return a;
 }
 
-/* gd_numpy_is_type is true for ndarray itself, when the lane is on.
+/* gd_numpy_is_type is true for ndarray itself, when the numpy is on.
    C because: (c).
    GIL: held.
    Owns: nothing passes.
    Threads: any with the GIL. */
-bool gd_numpy_is_type(const PyTypeObject *type) { return type == lane->array_type; }
+bool gd_numpy_is_type(const PyTypeObject *type) { return type == numpy->array_type; }

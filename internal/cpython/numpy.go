@@ -9,8 +9,8 @@ import (
 	"godlpack/dlpack"
 )
 
-// EnableNumPy turns the lane for NumPy's arrays on: array is the type ndarray, api the capsule with NumPy's functions. It
-// reports whether the capsule is one. Nothing vouches for the lane but the caller.
+// EnableNumPy turns the fast path for NumPy's arrays on: array is the type ndarray, api the capsule with NumPy's functions. It
+// reports whether the capsule is one. Nothing vouches for the fast path but the caller.
 //
 // GIL: held.
 // Owns: a reference to array is kept.
@@ -28,14 +28,14 @@ func EnableNumPy(array, api Object) bool {
 	return true
 }
 
-// DisableNumPy turns the lane off.
+// DisableNumPy turns the fast path off.
 //
 // GIL: held.
 // Owns: nothing passes.
 // Threads: any with the GIL.
 func DisableNumPy() { C.gd_numpy_enable(nil, nil) }
 
-// LearnNumPy tells the lane what the dtype of array x is, for all arrays of that dtype.
+// LearnNumPy tells the fast path what the dtype of array x is, for all arrays of that dtype.
 //
 // GIL: held.
 // Owns: nothing passes.
@@ -44,47 +44,47 @@ func LearnNumPy(x Object, d dlpack.DType, padded bool) {
 	C.gd_numpy_learn(x.p, cDType(d), C.bool(padded))
 }
 
-// TakeNumPy makes a Tensor over the memory of array x, by the lane; the zero Object if the lane cannot.
+// ImportNumPy makes a Tensor over the memory of array x, by the fast path; the zero Object if the fast path cannot.
 //
 // GIL: held.
 // Owns: the result is new, and keeps x.
 // Threads: any with the GIL.
-func TakeNumPy(x Object) Object {
-	t := C.gd_numpy_take(x.p)
+func ImportNumPy(x Object) Object {
+	t := C.gd_numpy_import(x.p)
 	if t == nil {
 		ClearError()
 	}
 	return Object{t}
 }
 
-// TakeNumPyBuffer makes a read-only Tensor over the buffer of x, whose dtype attribute is a dtype of NumPy; the zero
-// Object if the lane cannot.
+// ImportNumPyBuffer makes a read-only Tensor over the buffer of x, whose dtype attribute is a dtype of NumPy; the zero
+// Object if the fast path cannot.
 //
 // GIL: held.
 // Owns: the result is new, and holds x's buffer.
 // Threads: any with the GIL.
-func TakeNumPyBuffer(x Object) Object {
+func ImportNumPyBuffer(x Object) Object {
 	name := textObject("dtype")
 	if !name.Exists() {
 		ClearError()
 		return name
 	}
 	defer name.Release()
-	t := C.gd_numpy_take_buffer(x.p, name.p)
+	t := C.gd_numpy_import_buffer(x.p, name.p)
 	if t == nil {
 		ClearError()
 	}
 	return Object{t}
 }
 
-// MakeNumPy makes an array over the memory of t, by the lane; the zero Object without an error if the lane is off or the
+// ToNumPy makes an array over the memory of t, by the fast path; the zero Object without an error if the fast path is off or the
 // memory is elsewhere.
 //
 // GIL: held.
 // Owns: the result is new, and keeps t.
 // Threads: any with the GIL.
-func MakeNumPy(t Tensor) (Object, error) {
-	a := C.gd_numpy_make(t.p)
+func ToNumPy(t Tensor) (Object, error) {
+	a := C.gd_numpy_to_array(t.p)
 	if a == nil && C.PyErr_Occurred() != nil {
 		return Object{}, ErrRaised
 	}

@@ -84,7 +84,7 @@ func (o Object) is(t *C.PyTypeObject) bool {
 // The built-in kinds of object that arguments are told apart by; subclasses count.
 func (o Object) IsTuple() bool   { return o.is(&C.PyTuple_Type) }
 func (o Object) IsSlice() bool   { return o.is(&C.PySlice_Type) }
-func (o Object) IsText() bool    { return o.is(&C.PyUnicode_Type) }
+func (o Object) IsStr() bool     { return o.is(&C.PyUnicode_Type) }
 func (o Object) IsInt() bool     { return o.is(&C.PyLong_Type) }
 func (o Object) IsFloat() bool   { return o.is(&C.PyFloat_Type) }
 func (o Object) IsComplex() bool { return o.is(&C.PyComplex_Type) }
@@ -141,10 +141,10 @@ func (o Object) Has(name string) bool {
 func (o Object) textAttr(name string) string {
 	a := o.Find(name)
 	defer a.Release()
-	if !a.Exists() || !a.IsText() {
+	if !a.Exists() || !a.IsStr() {
 		return ""
 	}
-	return a.Text()
+	return a.StrValue()
 }
 
 // Attr reads an attribute.

@@ -18,7 +18,7 @@
   M(module, synchronize, "_synchronize") \
   M(module, device_count, "_device_count") \
   M(module, threads, "_threads") \
-  M(module, scoreboard, "_scoreboard")
+  M(module, counters, "_counters")
 
 #define GD_TENSOR_METHODS(M) \
   M(tensor, copy, "copy") \
@@ -41,7 +41,7 @@
 
 /* Operations whose C side is written by hand: lanes, slots, getters. */
 #define GD_OTHER_OPS(M) \
-  M(module, from_dlpack) M(module, take_answer) M(module, adopt) M(module, make_dtype) M(module, make_device) M(module, numpy_dtype) \
+  M(module, from_dlpack) M(module, import_answer) M(module, wrap_managed) M(module, make_dtype) M(module, make_device) M(module, numpy_dtype) \
   M(tensor, to) M(tensor, dlpack) M(tensor, repr) M(tensor, subscript) M(tensor, iter) M(tensor, transpose) M(tensor, array_interface) \
   M(tensor, cuda_array_interface) \
   M(dtype, new) M(dtype, compare) M(dtype, numpy) M(device, new) M(device, compare) \

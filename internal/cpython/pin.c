@@ -1,4 +1,4 @@
-/* Pins: what keeps the memory of a call's arguments where it is. A tensor that is seen in place is borrowed, which costs
+/* Pins: what keeps the memory of a call's arguments where it is. A tensor that is borrowed in place is borrowed, which costs
    nothing and is safe as long as no code runs that may change its owner: resize it, give it other memory. So before such code
    runs, the call holds the memory, and forbids its owner to move it: before a callback, before the __dlpack__ of another
    argument, and before the GIL is given up while there are other threads of Python's. What Go has imported is held from the
@@ -101,7 +101,7 @@ static bool hold_lent(record *r) {
   if (r->torch && r->imported && PyErr_ExceptionMatches(PyExc_Exception) && !PyErr_ExceptionMatches(PyExc_MemoryError))
     return PyErr_Clear(), true; /* a wrapper of tensors has no storage */
   if (r->torch) return false;
-  if (gd_table_take(r->api, r->object, &m) != 0 || m == NULL) {
+  if (gd_table_import(r->api, r->object, &m) != 0 || m == NULL) {
     if (PyErr_Occurred() == NULL) PyErr_SetString(PyExc_BufferError, "a tensor's exchange table lends its memory, but does not share it");
     return false;
   }
@@ -120,20 +120,20 @@ static void unpin(record *r) {
   gd_managed_drop(r->pin.managed, NULL);
 }
 
-/* gd_pin_seen pins all tensors that the call has seen in place since the last time.
+/* gd_pin_borrowed pins all tensors that the call has borrowed in place since the last time.
    C because: (c).
    GIL: held; the first time for torch it runs torch's Python code.
    Owns: the call holds what gd_unpin gives back, also on failure: false with an exception set.
    Threads: the calling one. */
-bool gd_pin_seen(call *c) {
+bool gd_pin_borrowed(call *c) {
   bool of_torch = false;
   if (gd_hold(c, (Py_IncRef(c->like), c->like)) == NULL) return false; /* an object may change its class */
-  for (record *r; (r = c->seen) != NULL;) {
+  for (record *r; (r = c->borrowed) != NULL;) {
     r->pin = (gd_pin){0};
     of_torch |= r->torch;
     if (is_numpy(r)) gd_numpy_pin(r->object, &r->pin);
     else if (!hold_lent(r)) return false; /* and it stays where it is: whoever clears the exception comes here again */
-    c->seen = r->next;
+    c->borrowed = r->next;
     r->next = c->pinned;
     c->pinned = r;
   }
@@ -156,12 +156,12 @@ bool gd_pin_imported(call *c, PyObject *x) {
   r->object = x;
   r->torch = torch;
   r->imported = true;
-  r->next = c->seen;
-  c->seen = r;
+  r->next = c->borrowed;
+  c->borrowed = r;
   return true;
 }
 
-/* gd_unpin gives back what gd_pin_seen held.
+/* gd_unpin gives back what gd_pin_borrowed held.
    C because: (c).
    GIL: held; may run Python's code.
    Owns: takes what the call has pinned.

@@ -57,7 +57,7 @@ static void start(void) {
 }
 
 /* __wrap__cgo_wait_runtime_init_done is called by every C function that cgo makes for an exported Go function, and waits
-   until Go is ready. What comes here without having asked gd_may_enter finds a runtime all the same, or a clear end: a dead
+   until Go is ready. What comes here without having asked gd_ensure_runtime finds a runtime all the same, or a clear end: a dead
    one would hang.
    C because: (b).
    GIL: any.
@@ -79,13 +79,13 @@ uintptr_t __wrap__cgo_wait_runtime_init_done(void) {
    if a new Go has another. */
 extern void (*x_crosscall2_ptr)(void (*)(void *), void *, int, size_t) __attribute__((weak));
 
-static void bury(void) {
+static void mark_dead(void) {
   gd_own_runtime.dead = true;
   if (&x_crosscall2_ptr != NULL) x_crosscall2_ptr = NULL;
 }
 
 GD_OWN gd_runtime gd_own_runtime = {
-    .enter = godlpackEnter, .get_buffer = godlpackGetBuffer, .start = start, .bury = bury, .withdraw_signals = gd_signals_withdraw,
+    .enter = godlpackEnter, .get_buffer = godlpackGetBuffer, .start = start, .mark_dead = mark_dead, .uninstall_signals = gd_signals_uninstall,
     .kept = __start_gd_kept};
 
 /* ---- forks ---- */
@@ -104,12 +104,12 @@ static GD_KEPT lifetime *life = &own_life;
 static void after_fork(void) {
   gd_runtime *r = life->current;
   if (r->started) {
-    r->bury();
+    r->mark_dead();
     life->ready = false;
   }
   gd_faults_forked();
-  do r->withdraw_signals();
-  while (gd_signals_peel()); /* libraries of functions were opened before and after it was started */
+  do r->uninstall_signals();
+  while (gd_signals_unchain()); /* libraries of functions were opened before and after it was started */
   gd_faults_lift();
 }
 
@@ -143,7 +143,7 @@ static bool is_unchanged(char *why, size_t size) {
 }
 
 /* Opens a copy of this library, tells it where everything is, and makes its runtime the current one. */
-static bool revive(void) {
+static bool restart(void) {
   char why[1024];
   void *copy = is_unchanged(why, sizeof why) ? gd_open_copy(life->path, why, sizeof why) : NULL;
   PyObject *(*init)(void) = copy == NULL ? NULL : (PyObject * (*)(void)) dlsym(copy, "PyInit__core");
@@ -190,18 +190,18 @@ bool gd_runtime_threads(int n) {
   return now != NULL;
 }
 
-/* ---- the door ---- */
+/* ---- the entry into Go ---- */
 
-/* gd_may_enter sees to it that there is a Go runtime to enter: it starts the one there is, or in a forked child a new one.
+/* gd_ensure_runtime sees to it that there is a Go runtime to enter: it starts the one there is, or in a forked child a new one.
    False with RuntimeError or MemoryError set if that cannot be done now. No lock is taken that another thread may have held at
    the fork.
    C because: (c).
    GIL: held.
    Owns: nothing passes.
    Threads: any with the GIL. */
-bool gd_may_enter(void) {
+bool gd_ensure_runtime(void) {
   if (life->ready) return true;
-  if (!has_room() || (life->current->dead && !revive())) return false;
+  if (!has_room() || (life->current->dead && !restart())) return false;
   gd_faults_open();
   life->current->start();
   gd_faults_close();
@@ -221,7 +221,7 @@ PyObject *gd_enter(int op, PyObject *self, PyObject *const *args, Py_ssize_t nar
     return NULL;
   }
   gd_entry entry;
-  if (!gd_may_enter() || !gd_entry_begin(&entry)) return NULL;
+  if (!gd_ensure_runtime() || !gd_entry_begin(&entry)) return NULL;
   PyObject *result = life->current->enter(op, self, (PyObject **)args, nargs, kwnames);
   gd_entry_end(entry);
   return result;
@@ -234,5 +234,5 @@ PyObject *gd_enter(int op, PyObject *self, PyObject *const *args, Py_ssize_t nar
    Threads: any with the GIL. */
 int gd_get_buffer(PyObject *self, Py_buffer *view, int flags) {
   view->obj = NULL;
-  return gd_may_enter() ? life->current->get_buffer(self, view, flags) : -1;
+  return gd_ensure_runtime() ? life->current->get_buffer(self, view, flags) : -1;
 }

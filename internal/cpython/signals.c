@@ -111,12 +111,12 @@ void gd_signals_install(void) {
   }
 }
 
-/* gd_signals_withdraw puts back what was there before, where nobody else stands on top of it.
+/* gd_signals_uninstall puts back what was there before, where nobody else stands on top of it.
    C because: (b).
    GIL: not needed.
    Owns: nothing passes.
    Threads: the only one of a forked child. */
-void gd_signals_withdraw(void) {
+void gd_signals_uninstall(void) {
   for (int i = 0; i < HANDLED; i++)
     if (gd_handler_of(handled[i]).sa_sigaction == on_signal) sigaction(handled[i], &actions[i].previous, NULL);
 }
@@ -124,26 +124,26 @@ void gd_signals_withdraw(void) {
 /* ---- libraries of Go functions, whose runtimes install their handlers themselves ---- */
 
 /* Go takes each SIGURG for its own: of two runtimes, only the one that came last could interrupt its goroutines. So a library
-   that was opened gets a layer, whose function runs the library's handler and then the one that was there before. */
-enum { LAYERS = 32 }; /* libraries beyond that have Go's way */
+   that was opened gets a link, whose function runs the library's handler and then the one that was there before. */
+enum { LINKS = 32 }; /* libraries beyond that have Go's way */
 static GD_OWN struct {
   gd_handlers own, previous; /* own: those that the library put on top of the previous; no handler where it did not */
-  struct sigaction urgent;   /* its handler of SIGURG, in whose place the layer's function is; none if its Go is dead */
-} layers[LAYERS];
-static GD_OWN int layered;
+  struct sigaction urgent;   /* its handler of SIGURG, in whose place the link's function is; none if its Go is dead */
+} chain[LINKS];
+static GD_OWN int chained;
 
-static void on_urgent(int layer, int number, siginfo_t *info, void *context) {
+static void on_urgent(int link, int number, siginfo_t *info, void *context) {
   int saved = errno;
-  if (layers[layer].urgent.sa_handler != NULL) layers[layer].urgent.sa_sigaction(number, info, context);
-  gd_pass_on(&layers[layer].previous[URGENT], number, info, context);
+  if (chain[link].urgent.sa_handler != NULL) chain[link].urgent.sa_sigaction(number, info, context);
+  gd_pass_on(&chain[link].previous[URGENT], number, info, context);
   errno = saved;
 }
 
-#define LAYER(i, k) static void urgent_##i##k(int n, siginfo_t *info, void *context) { on_urgent(8 * i + k, n, info, context); }
-#define EIGHT(i) LAYER(i, 0) LAYER(i, 1) LAYER(i, 2) LAYER(i, 3) LAYER(i, 4) LAYER(i, 5) LAYER(i, 6) LAYER(i, 7)
+#define LINK(i, k) static void urgent_##i##k(int n, siginfo_t *info, void *context) { on_urgent(8 * i + k, n, info, context); }
+#define EIGHT(i) LINK(i, 0) LINK(i, 1) LINK(i, 2) LINK(i, 3) LINK(i, 4) LINK(i, 5) LINK(i, 6) LINK(i, 7)
 #define NAMES(i) urgent_##i##0, urgent_##i##1, urgent_##i##2, urgent_##i##3, urgent_##i##4, urgent_##i##5, urgent_##i##6, urgent_##i##7
 EIGHT(0) EIGHT(1) EIGHT(2) EIGHT(3)
-static void (*const urgent[LAYERS])(int, siginfo_t *, void *) = {NAMES(0), NAMES(1), NAMES(2), NAMES(3)};
+static void (*const urgent[LINKS])(int, siginfo_t *, void *) = {NAMES(0), NAMES(1), NAMES(2), NAMES(3)};
 
 /* gd_signals_read tells who handles Go's signals now.
    C because: (a).
@@ -154,35 +154,35 @@ void gd_signals_read(gd_handlers now) {
   for (int i = 0; i < HANDLED; i++) now[i] = gd_handler_of(handled[i]);
 }
 
-/* gd_signals_layer lets the handlers that were there before see SIGURG too, if a library that was opened since has a Go
+/* gd_signals_chain lets the handlers that were there before see SIGURG too, if a library that was opened since has a Go
    runtime, and remembers what there is to undo.
    C because: (b).
    GIL: not needed.
-   Owns: nothing passes; the result is the layer's number, below 0 if there is none.
+   Owns: nothing passes; the result is the link's number, below 0 if there is none.
    Threads: the one that opened the library; one at a time. */
-int gd_signals_layer(const gd_handlers before) {
+int gd_signals_chain(const gd_handlers before) {
   gd_handlers now;
   gd_signals_read(now);
-  if (layered == LAYERS || now[URGENT].sa_sigaction == before[URGENT].sa_sigaction) return -1;
-  layers[layered].urgent = now[URGENT];
-  now[URGENT].sa_sigaction = urgent[layered];
+  if (chained == LINKS || now[URGENT].sa_sigaction == before[URGENT].sa_sigaction) return -1;
+  chain[chained].urgent = now[URGENT];
+  now[URGENT].sa_sigaction = urgent[chained];
   for (int i = 0; i < HANDLED; i++) {
-    layers[layered].previous[i] = before[i];
-    layers[layered].own[i] = now[i];
-    if (now[i].sa_sigaction == before[i].sa_sigaction) layers[layered].own[i].sa_handler = NULL;
+    chain[chained].previous[i] = before[i];
+    chain[chained].own[i] = now[i];
+    if (now[i].sa_sigaction == before[i].sa_sigaction) chain[chained].own[i].sa_handler = NULL;
   }
   sigaction(SIGURG, &now[URGENT], NULL);
-  return layered++;
+  return chained++;
 }
 
-/* Puts back what was there before a layer, where nobody else stands on top of it; true if that uncovered anything. Its Go is dead. */
-static bool uncover(int layer) {
+/* Puts back what was there before a link, where nobody else stands on top of it; true if that uncovered anything. Its Go is dead. */
+static bool uncover(int link) {
   bool changed = false;
-  layers[layer].urgent.sa_handler = NULL;
+  chain[link].urgent.sa_handler = NULL;
   for (int i = 0; i < HANDLED; i++) {
-    struct sigaction *own = &layers[layer].own[i];
+    struct sigaction *own = &chain[link].own[i];
     if (own->sa_handler == NULL || gd_handler_of(handled[i]).sa_sigaction != own->sa_sigaction) continue;
-    sigaction(handled[i], &layers[layer].previous[i], NULL);
+    sigaction(handled[i], &chain[link].previous[i], NULL);
     own->sa_handler = NULL;
     changed = true;
   }
@@ -194,19 +194,19 @@ static bool uncover(int layer) {
    GIL: any.
    Owns: nothing passes.
    Threads: any; one at a time. */
-void gd_signals_drop(int layer) {
-  if (layer >= 0) uncover(layer);
+void gd_signals_drop(int link) {
+  if (link >= 0) uncover(link);
 }
 
-/* gd_signals_peel puts back what was there before libraries were opened, where nobody else stands on top of it; true if that
+/* gd_signals_unchain puts back what was there before libraries were opened, where nobody else stands on top of it; true if that
    uncovered anything. Their Go is dead.
    C because: (b).
    GIL: not needed.
    Owns: nothing passes.
    Threads: the only one of a forked child. */
-bool gd_signals_peel(void) {
+bool gd_signals_unchain(void) {
   bool changed = false;
-  for (int k = layered - 1; k >= 0; k--) changed |= uncover(k);
-  while (layered > 0 && layers[layered - 1].own[URGENT].sa_handler == NULL) layered--;
+  for (int k = chained - 1; k >= 0; k--) changed |= uncover(k);
+  while (chained > 0 && chain[chained - 1].own[URGENT].sa_handler == NULL) chained--;
   return changed;
 }

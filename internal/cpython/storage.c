@@ -17,18 +17,18 @@ enum {
   SMALL_BLOCK = 1024,          /* which malloc has at hand, as it has none of a wanted alignment */
 };
 
-static GD_OWN gd_scoreboard own_score;
-GD_KEPT gd_scoreboard *gd_score = &own_score;
+static GD_OWN gd_counters own_counters;
+GD_KEPT gd_counters *gd_counted = &own_counters;
 
 static gd_storage *track(gd_storage *s, void (*release)(gd_storage *)) {
   atomic_init(&s->refs, 1);
   s->release = release;
-  s->seat = NULL;
-  gd_tally(&gd_score->storages_made);
+  s->slot = NULL;
+  gd_count_one(&gd_counted->storages_made);
   return s;
 }
 
-static void untrack(void) { gd_tally(&gd_score->storages_freed); }
+static void untrack(void) { gd_count_one(&gd_counted->storages_freed); }
 
 /* gd_storage_retain adds a holder.
    C because: (c).
@@ -52,25 +52,25 @@ void gd_storage_release(gd_storage *s) {
   s->release(s);
 }
 
-/* gd_storage_sit takes the seat, if it is free, and holds s as gd_storage_retain does: in one atomic operation.
+/* gd_storage_take_slot takes the slot, if it is free, and holds s as gd_storage_retain does: in one atomic operation.
    C because: (c).
    GIL: not needed.
-   Owns: on true the caller holds s until gd_storage_stand; on false nothing passes.
+   Owns: on true the caller holds s until gd_storage_free_slot; on false nothing passes.
    Threads: any. */
-bool gd_storage_sit(gd_storage *s) {
+bool gd_storage_take_slot(gd_storage *s) {
   int64_t refs = atomic_load_explicit(&s->refs, memory_order_relaxed);
-  return s->seat != NULL && !(refs & GD_SEATED) &&
-         atomic_compare_exchange_strong_explicit(&s->refs, &refs, (refs + 1) | GD_SEATED, memory_order_acquire, memory_order_relaxed);
+  return s->slot != NULL && !(refs & GD_SLOT_TAKEN) &&
+         atomic_compare_exchange_strong_explicit(&s->refs, &refs, (refs + 1) | GD_SLOT_TAKEN, memory_order_acquire, memory_order_relaxed);
 }
 
-/* gd_storage_stand frees the seat and drops its hold on s.
+/* gd_storage_free_slot frees the slot and drops its hold on s.
    C because: (b), deleters end here.
    GIL: not needed.
-   Owns: takes the seat's hold.
+   Owns: takes the slot's hold.
    Threads: any. */
-void gd_storage_stand(gd_storage *s) {
-  if (atomic_load_explicit(&s->refs, memory_order_acquire) != (GD_SEATED | 1) &&
-      atomic_fetch_sub_explicit(&s->refs, GD_SEATED | 1, memory_order_acq_rel) != (GD_SEATED | 1)) return;
+void gd_storage_free_slot(gd_storage *s) {
+  if (atomic_load_explicit(&s->refs, memory_order_acquire) != (GD_SLOT_TAKEN | 1) &&
+      atomic_fetch_sub_explicit(&s->refs, GD_SLOT_TAKEN | 1, memory_order_acq_rel) != (GD_SLOT_TAKEN | 1)) return;
   s->release(s);
 }
 
@@ -95,11 +95,11 @@ static descent *descent_here(void) {
 }
 
 /* Has give_back do what s->release is for, now or, where that is within too many others of its kind, after them. Nobody holds
-   s any more: its seat is free to say which one is next. */
+   s any more: its slot is free to say which one is next. */
 static void in_turn(gd_storage *s, void (*give_back)(gd_storage *)) {
   descent *d = descent_here();
   if (d != NULL && d->depth >= GD_DEEPEST) {
-    s->seat = d->waiting;
+    s->slot = d->waiting;
     d->waiting = s;
     return;
   }
@@ -107,7 +107,7 @@ static void in_turn(gd_storage *s, void (*give_back)(gd_storage *)) {
   give_back(s);
   if (d == NULL) return;
   while (d->depth == 1 && (s = d->waiting) != NULL) {
-    d->waiting = s->seat;
+    d->waiting = s->slot;
     s->release(s);
   }
   d->depth--;
@@ -119,7 +119,7 @@ typedef struct {
   gd_storage base;
   size_t mapped; /* bytes to unmap; 0 if the block came from malloc ... */
   void *start;   /* ... which called it so */
-  gd_seat seat;
+  gd_slot slot;
 } block;
 _Static_assert(sizeof(block) <= ALIGNMENT, "the header must leave the data aligned");
 
@@ -175,7 +175,7 @@ void *gd_storage_block(size_t nbytes, bool zero, gd_storage **out) {
   }
   if (b == NULL) return NULL;
   *out = track(&b->base, block_release);
-  b->base.seat = &b->seat;
+  b->base.slot = &b->slot;
   return (char *)b + ALIGNMENT;
 }
 
@@ -184,11 +184,11 @@ void *gd_storage_block(size_t nbytes, bool zero, gd_storage **out) {
 typedef struct {
   gd_storage base;
   union { DLManagedTensorVersioned *versioned; DLManagedTensor *legacy; } m;
-  gd_seat seat;
+  gd_slot slot;
 } foreign;
 
 static void foreign_taken_back(gd_storage *s) {
-  gd_tally(&gd_score->imports_deleted);
+  gd_count_one(&gd_counted->imports_deleted);
   untrack();
   free(s);
 }
@@ -211,7 +211,7 @@ static void legacy_release(gd_storage *s) { in_turn(s, give_back_legacy); }
 static foreign *foreign_new(void (*release)(gd_storage *)) {
   foreign *f = malloc(sizeof *f);
   if (f == NULL) return NULL;
-  track(&f->base, release)->seat = &f->seat;
+  track(&f->base, release)->slot = &f->slot;
   return f;
 }
 
@@ -237,7 +237,7 @@ gd_storage *gd_storage_of_legacy(DLManagedTensor *m) {
   foreign *f = foreign_new(legacy_release);
   if (f == NULL) return NULL;
   f->m.legacy = m;
-  gd_score->imports_taken.held++;
+  gd_counted->imports_taken.held++;
   return &f->base;
 }
 
@@ -247,7 +247,7 @@ gd_storage *gd_storage_of_legacy(DLManagedTensor *m) {
    Owns: takes s, which nobody else may hold.
    Threads: any. */
 void gd_storage_abandon(gd_storage *s) {
-  gd_score->imports_taken.held--;
+  gd_counted->imports_taken.held--;
   untrack();
   free(s);
 }

@@ -7,11 +7,11 @@
 
 #include "core.h"
 
-/* Frees an export; what was made in the storage's own seat was never counted, and leaves with the storage's count. */
+/* Frees an export; what was made in the storage's own slot was never counted, and leaves with the storage's count. */
 static void export_delete(gd_export *e) {
   gd_storage *s = e->storage;
-  if (s != NULL && e == s->seat) return gd_storage_stand(s);
-  gd_tally(&gd_score->exports_deleted);
+  if (s != NULL && e == s->slot) return gd_storage_free_slot(s);
+  gd_count_one(&gd_counted->exports_deleted);
   free(e);
   gd_storage_release(s);
 }
@@ -29,14 +29,14 @@ static void export_record(DLTensor *out, int64_t *dims, const DLTensor *t) {
 
 /* Makes an export without its record. It holds s, which may be NULL. */
 static gd_export *export_new(int ndim, gd_storage *s) {
-  if (s != NULL && ndim <= GD_SEAT_NDIM && gd_storage_sit(s)) {
-    gd_export *seated = s->seat;
-    seated->storage = s;
-    return seated;
+  if (s != NULL && ndim <= GD_SLOT_NDIM && gd_storage_take_slot(s)) {
+    gd_export *in_slot = s->slot;
+    in_slot->storage = s;
+    return in_slot;
   }
   gd_export *e = malloc(sizeof *e + 2 * (size_t)ndim * sizeof(int64_t));
   if (e == NULL) return NULL;
-  gd_tally(&gd_score->exports_made);
+  gd_count_one(&gd_counted->exports_made);
   e->storage = gd_storage_retain(s);
   return e;
 }
@@ -163,31 +163,31 @@ static int slot_dltensor_from_py(void *x, DLTensor *out) {
   gd_tensor *t = own_tensor(x);
   if (t == NULL) return -1;
   if (t->flags & DLPACK_SUBBYTE_PADDED)
-    return PyErr_SetString(PyExc_BufferError, "the lanes are padded to bytes, which a borrowed DLTensor cannot say; use managed_tensor_from_py_object_no_sync"), -1;
+    return PyErr_SetString(PyExc_BufferError, "the fast paths are padded to bytes, which a borrowed DLTensor cannot say; use managed_tensor_from_py_object_no_sync"), -1;
   *out = t->t;
   return 0;
 }
 
-/* gd_adopt makes a Tensor of a managed tensor that was checked; flags take the place of its own.
+/* gd_wrap_managed makes a Tensor of a managed tensor that was checked; flags take the place of its own.
    C because: (c).
    GIL: held.
    Owns: takes m on success; on failure NULL with MemoryError set, and m is still the caller's (R56).
    Threads: any with the GIL. */
-PyObject *gd_adopt(DLManagedTensorVersioned *m, uint64_t flags) {
+PyObject *gd_wrap_managed(DLManagedTensorVersioned *m, uint64_t flags) {
   PyObject *x = gd_tensor_new(&m->dl_tensor, flags, NULL);
   if (x == NULL) return NULL;
   ((gd_tensor *)x)->sole = m;
-  gd_score->imports_taken.held++;
+  gd_counted->imports_taken.held++;
   return x;
 }
 
 /* R61: nobody has checked the tensor before us; what is not plain is looked at by Go, which writes the error. */
 static int slot_managed_to_py(DLManagedTensorVersioned *m, void **out) {
-  if (m->version.major == DLPACK_MAJOR && gd_is_plain(&m->dl_tensor)) {
-    *out = gd_adopt(m, m->flags);
+  if (m->version.major == DLPACK_MAJOR && gd_fast_path_ok(&m->dl_tensor)) {
+    *out = gd_wrap_managed(m, m->flags);
   } else {
     PyObject *address = PyLong_FromVoidPtr(m);
-    *out = address == NULL ? NULL : gd_enter(GD_OP_module_adopt, NULL, &address, 1, NULL);
+    *out = address == NULL ? NULL : gd_enter(GD_OP_module_wrap_managed, NULL, &address, 1, NULL);
     Py_DecRef(address);
   }
   return *out == NULL ? -1 : 0;
@@ -244,25 +244,25 @@ const DLPackExchangeAPI gd_exchange_api = {
 
 /* ---- for Go, which cannot call C function pointers ---- */
 
-/* gd_table_take calls a table's managed_tensor_from_py_object_no_sync.
+/* gd_table_import calls a table's managed_tensor_from_py_object_no_sync.
    C because: (b).
    GIL: held.
    Owns: *out is the caller's; on failure (-1, an exception set) it is NULL.
    Threads: any with the GIL. */
-int gd_table_take(const DLPackExchangeAPI *api, PyObject *x, DLManagedTensorVersioned **out) {
+int gd_table_import(const DLPackExchangeAPI *api, PyObject *x, DLManagedTensorVersioned **out) {
   *out = NULL;
   int rc = api->managed_tensor_from_py_object_no_sync(x, out);
   if (rc != 0) *out = NULL;
   return rc;
 }
 
-/* gd_table_make calls a table's managed_tensor_to_py_object_no_sync.
+/* gd_table_to_object calls a table's managed_tensor_to_py_object_no_sync.
    C because: (b).
    GIL: held.
    Owns: takes m on success; on failure (-1, an exception set) m is still the caller's (R56). *out is the
      caller's.
    Threads: any with the GIL. */
-int gd_table_make(const DLPackExchangeAPI *api, DLManagedTensorVersioned *m, PyObject **out) {
+int gd_table_to_object(const DLPackExchangeAPI *api, DLManagedTensorVersioned *m, PyObject **out) {
   *out = NULL;
   return api->managed_tensor_to_py_object_no_sync(m, (void **)out);
 }

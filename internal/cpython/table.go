@@ -53,7 +53,7 @@ func (t Table) Older() Table {
 // Threads: any with the GIL.
 func (t Table) Take(x Object) (Managed, error) {
 	var m Managed
-	if C.gd_table_take(t.p, x.p, &m.versioned) != 0 || m.versioned == nil {
+	if C.gd_table_import(t.p, x.p, &m.versioned) != 0 || m.versioned == nil {
 		return Managed{}, ErrRaised
 	}
 	return m, nil
@@ -70,16 +70,16 @@ func (t Table) Make(x Tensor) (Object, error) {
 		return Object{}, ErrRaised
 	}
 	var made *C.PyObject
-	if C.gd_table_make(t.p, m, &made) != 0 || made == nil {
+	if C.gd_table_to_object(t.p, m, &made) != 0 || made == nil {
 		Managed{versioned: m}.Delete() // R56: still ours
 		return Object{}, ErrRaised
 	}
 	return Object{made}, nil
 }
 
-// Plan is what the lanes shall do with objects of exactly one type.
+// Plan is what the fast paths shall do with objects of exactly one type.
 type Plan struct {
-	Road      Road
+	Protocol  Protocol
 	Table     Table // ByTable
 	Guarded   bool  // ByTable: ask each object whether it requires grad, or is a lazy conjugate or negative (R65)
 	Foreign   bool  // Guarded: the type is not torch's own, so that its answers may be Python code
@@ -87,18 +87,18 @@ type Plan struct {
 	Bare      bool  // ByMethod, ByBuffer: __dlpack__ takes no max_version (R33)
 }
 
-// Road is a way to take an object's memory.
-type Road int
+// Protocol is a way to take an object's memory.
+type Protocol int
 
-// The roads that have a lane.
+// The protocols that have a fast path.
 const (
-	ByTable  Road = C.GD_BY_TABLE  // the type's exchange table
-	ByMethod Road = C.GD_BY_METHOD // __dlpack__(max_version=...)
-	ByNumPy  Road = C.GD_BY_NUMPY  // the array struct
-	ByBuffer Road = C.GD_BY_BUFFER // a read-only buffer, else __dlpack__
+	ByTable  Protocol = C.GD_BY_TABLE  // the type's exchange table
+	ByMethod Protocol = C.GD_BY_METHOD // __dlpack__(max_version=...)
+	ByNumPy  Protocol = C.GD_BY_NUMPY  // the array struct
+	ByBuffer Protocol = C.GD_BY_BUFFER // a read-only buffer, else __dlpack__
 )
 
-// SetPlan lets the lanes exchange objects of exactly this type, unless memory ran out while that was decided.
+// SetPlan lets the fast paths exchange objects of exactly this type, unless memory ran out while that was decided.
 //
 // GIL: held.
 // Owns: a reference to typ is kept until another type needs its place.
@@ -108,7 +108,7 @@ func SetPlan(typ Object, p Plan) {
 		return
 	}
 	C.gd_plan_set(C.gd_plan{
-		_type: (*C.PyTypeObject)(unsafe.Pointer(typ.p)), road: C.gd_road(p.Road), api: p.Table.p,
+		_type: (*C.PyTypeObject)(unsafe.Pointer(typ.p)), protocol: C.gd_protocol(p.Protocol), api: p.Table.p,
 		guarded: C.bool(p.Guarded), asks_python: C.bool(p.Guarded && p.Foreign),
 		immutable: C.bool(p.Immutable), bare: C.bool(p.Bare),
 	})
@@ -124,7 +124,7 @@ func TakesNoVersion(typ Object) bool {
 	return plan != nil && bool(plan.bare)
 }
 
-// PlannedTypes names the types that the lanes have a plan for.
+// PlannedTypes names the types that the fast paths have a plan for.
 //
 // GIL: held.
 // Owns: nothing passes.

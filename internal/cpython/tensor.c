@@ -1,4 +1,4 @@
-/* The Python types: Tensor, and the two labels DType and Device. Their data is C, so that it lives on
+/* The Python types: Tensor, and the two descriptors DType and Device. Their data is C, so that it lives on
    whatever happens to the Go runtime; what they do beyond reading it is Go's. */
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 
 GD_KEPT PyTypeObject *gd_tensor_type, *gd_dtype_type, *gd_device_type;
 
-/* ---- what a record means, as far as the lanes need it ---- */
+/* ---- what a record means, as far as the fast paths need it ---- */
 
 /* gd_element_count multiplies the extents of a record that was checked before.
    C because: (c).
@@ -63,7 +63,7 @@ static bool addressable(const DLTensor *t, int64_t count, int64_t below, int64_t
   return above <= FAR && below >= -FAR && (uintptr_t)-below * size <= start && start + (uintptr_t)(above + 1) * size <= ADDRESSES;
 }
 
-/* gd_is_plain's last question, of elements that are not compact. */
+/* gd_fast_path_ok's last question, of elements that are not compact. */
 static bool plain_strides(const DLTensor *t) {
   bool empty = false;
   int64_t count = 1, below = 0, above = 0, span; /* how far elements reach, in elements; extents of 0 count as 1 */
@@ -78,13 +78,13 @@ static bool plain_strides(const DLTensor *t) {
   return (empty && t->data == NULL) || addressable(t, count, below, above);
 }
 
-/* gd_is_plain is true for a record that needs no second look: R39-R42 hold, and so does everything that
+/* gd_fast_path_ok is true for a record that needs no second look: R39-R42 hold, and so does everything that
    dlpack.Tensor.Validate would check. False means only that Go must look.
    C because: (c).
    GIL: not needed.
    Owns: nothing.
    Threads: any. */
-bool gd_is_plain(const DLTensor *t) {
+bool gd_fast_path_ok(const DLTensor *t) {
   if ((uint32_t)t->ndim > DLPACK_MAX_NDIM || !plain_dtype(t->dtype)) return false;
   if (t->device.device_type != kDLCPU && t->device.device_type != kDLCUDA) return false;
   if (t->ndim > 0 && (!gd_is_address(t->shape) || !gd_is_address(t->strides))) return false;
@@ -186,7 +186,7 @@ static void let_go(gd_tensor *x) {
   if (depth >= GD_DEEPEST && x->sole != NULL && (x->storage = gd_storage_of_versioned(x->sole)) != NULL) x->sole = NULL;
   depth++;
   if (x->sole != NULL) {
-    gd_score->imports_deleted.held++;
+    gd_counted->imports_deleted.held++;
     if (x->sole->deleter != NULL) x->sole->deleter(x->sole); /* R13: a producer may leave it out */
   }
   gd_storage_release(x->storage);
@@ -298,8 +298,8 @@ GD_DEVICE_METHODS(GD_TRAMPOLINE)
 
 static PyMethodDef tensor_methods[] = {
     GD_TENSOR_METHODS(GD_METHOD)
-    {"to", (PyCFunction)(void *)gd_lane_to, GD_KEYWORDS, doc_tensor_to},
-    {"__dlpack__", (PyCFunction)(void *)gd_lane_dlpack, GD_KEYWORDS, doc_tensor_dlpack},
+    {"to", (PyCFunction)(void *)gd_fast_to, GD_KEYWORDS, doc_tensor_to},
+    {"__dlpack__", (PyCFunction)(void *)gd_fast_dlpack, GD_KEYWORDS, doc_tensor_dlpack},
     {"__dlpack_device__", tensor_dlpack_device, METH_NOARGS, doc_tensor_dlpack_device},
     {0},
 };
@@ -326,14 +326,14 @@ static PyType_Spec tensor_spec = {
 
 /* ---- DType and Device ---- */
 
-/* gd_label_new makes a DType or a Device.
+/* gd_descriptor_new makes a DType or a Device.
    C because: (a).
    GIL: held.
    Owns: the result is the caller's, NULL with MemoryError set on failure; name and kind (which may be NULL)
      stay the caller's.
    Threads: any with the GIL. */
-PyObject *gd_label_new(PyTypeObject *type, uint64_t key, PyObject *name, PyObject *kind, int itemsize) {
-  gd_label *l = PyObject_Malloc(sizeof *l);
+PyObject *gd_descriptor_new(PyTypeObject *type, uint64_t key, PyObject *name, PyObject *kind, int itemsize) {
+  gd_descriptor *l = PyObject_Malloc(sizeof *l);
   if (l == NULL) return PyErr_NoMemory();
   PyObject_Init((PyObject *)l, type);
   l->value.key = key;
@@ -343,8 +343,8 @@ PyObject *gd_label_new(PyTypeObject *type, uint64_t key, PyObject *name, PyObjec
   return (PyObject *)l;
 }
 
-static void label_dealloc(PyObject *self) {
-  gd_label *l = (gd_label *)self;
+static void descriptor_dealloc(PyObject *self) {
+  gd_descriptor *l = (gd_descriptor *)self;
   PyTypeObject *type = Py_TYPE(self);
   Py_DecRef(l->name);
   Py_DecRef(l->kind);
@@ -352,24 +352,24 @@ static void label_dealloc(PyObject *self) {
   Py_DecRef((PyObject *)type);
 }
 
-static Py_hash_t label_hash(PyObject *self) { return PyObject_Hash(((gd_label *)self)->name); }
+static Py_hash_t descriptor_hash(PyObject *self) { return PyObject_Hash(((gd_descriptor *)self)->name); }
 
-static PyObject *label_str(PyObject *self) {
-  Py_IncRef(((gd_label *)self)->name);
-  return ((gd_label *)self)->name;
+static PyObject *descriptor_str(PyObject *self) {
+  Py_IncRef(((gd_descriptor *)self)->name);
+  return ((gd_descriptor *)self)->name;
 }
 
-static PyObject *label_repr(PyObject *self) {
-  return PyUnicode_FromFormat("%s(%R)", Py_TYPE(self) == gd_dtype_type ? "DType" : "Device", ((gd_label *)self)->name);
+static PyObject *descriptor_repr(PyObject *self) {
+  return PyUnicode_FromFormat("%s(%R)", Py_TYPE(self) == gd_dtype_type ? "DType" : "Device", ((gd_descriptor *)self)->name);
 }
 
-static PyObject *label_compare(PyObject *self, PyObject *other, int how) {
+static PyObject *descriptor_compare(PyObject *self, PyObject *other, int how) {
   if (how != Py_EQ && how != Py_NE) {
     Py_IncRef(Py_NotImplemented);
     return Py_NotImplemented;
   }
   if (Py_TYPE(self) == Py_TYPE(other))
-    return PyBool_FromLong((((gd_label *)self)->value.key == ((gd_label *)other)->value.key) == (how == Py_EQ));
+    return PyBool_FromLong((((gd_descriptor *)self)->value.key == ((gd_descriptor *)other)->value.key) == (how == Py_EQ));
   int op = Py_TYPE(self) == gd_dtype_type ? GD_OP_dtype_compare : GD_OP_device_compare;
   PyObject *equal = gd_enter(op, self, &other, 1, NULL);
   if (how == Py_EQ || equal == NULL || equal == Py_NotImplemented) return equal;
@@ -378,14 +378,14 @@ static PyObject *label_compare(PyObject *self, PyObject *other, int how) {
   return unequal;
 }
 
-static PyObject *label_make(int op, PyTypeObject *type, PyObject *args, PyObject *kwargs) {
+static PyObject *descriptor_make(int op, PyTypeObject *type, PyObject *args, PyObject *kwargs) {
   PyObject *both[2] = {args, kwargs};
   return gd_enter(op, (PyObject *)type, both, kwargs == NULL ? 1 : 2, NULL);
 }
-static PyObject *dtype_new(PyTypeObject *type, PyObject *args, PyObject *kw) { return label_make(GD_OP_dtype_new, type, args, kw); }
-static PyObject *device_new(PyTypeObject *type, PyObject *args, PyObject *kw) { return label_make(GD_OP_device_new, type, args, kw); }
+static PyObject *dtype_new(PyTypeObject *type, PyObject *args, PyObject *kw) { return descriptor_make(GD_OP_dtype_new, type, args, kw); }
+static PyObject *device_new(PyTypeObject *type, PyObject *args, PyObject *kw) { return descriptor_make(GD_OP_device_new, type, args, kw); }
 
-#define FIELD(name, kind, field, doc) {name, kind, offsetof(gd_label, field), GD_READONLY, doc}
+#define FIELD(name, kind, field, doc) {name, kind, offsetof(gd_descriptor, field), GD_READONLY, doc}
 static PyMemberDef dtype_members[] = {
     FIELD("name", GD_T_OBJECT_EX, name, doc_dtype_name),
     FIELD("code", GD_T_UBYTE, value.dtype.code, doc_dtype_code),
@@ -409,37 +409,37 @@ static PyGetSetDef device_getset[] = {{0}};
 
 #define LABEL_SLOTS(doc, members, methods, getset, new) \
   (PyType_Slot[]) { \
-    {Py_tp_doc, (void *)doc}, {Py_tp_new, new}, {Py_tp_dealloc, label_dealloc}, {Py_tp_members, members}, {Py_tp_methods, methods}, {Py_tp_getset, getset}, \
-        {Py_tp_repr, label_repr}, {Py_tp_str, label_str}, {Py_tp_hash, label_hash}, {Py_tp_richcompare, label_compare}, {0}, \
+    {Py_tp_doc, (void *)doc}, {Py_tp_new, new}, {Py_tp_dealloc, descriptor_dealloc}, {Py_tp_members, members}, {Py_tp_methods, methods}, {Py_tp_getset, getset}, \
+        {Py_tp_repr, descriptor_repr}, {Py_tp_str, descriptor_str}, {Py_tp_hash, descriptor_hash}, {Py_tp_richcompare, descriptor_compare}, {0}, \
   }
 #define LABEL_FLAGS Py_TPFLAGS_DEFAULT | Py_TPFLAGS_IMMUTABLETYPE
-static PyType_Spec dtype_spec = {"godlpack.DType", sizeof(gd_label), 0, LABEL_FLAGS,
+static PyType_Spec dtype_spec = {"godlpack.DType", sizeof(gd_descriptor), 0, LABEL_FLAGS,
                                  LABEL_SLOTS(doc_dtype, dtype_members, dtype_methods, dtype_getset, dtype_new)};
-static PyType_Spec device_spec = {"godlpack.Device", sizeof(gd_label), 0, LABEL_FLAGS,
+static PyType_Spec device_spec = {"godlpack.Device", sizeof(gd_descriptor), 0, LABEL_FLAGS,
                                   LABEL_SLOTS(doc_device, device_members, device_methods, device_getset, device_new)};
 
-/* gd_label_cached finds an object by its key, and asks Go to make it the first time: dtypes and devices are read often
+/* gd_descriptor_cached finds an object by its key, and asks Go to make it the first time: dtypes and devices are read often
    and are few.
    C because: (c).
    GIL: held.
    Owns: the result is the caller's; NULL with an exception set on failure.
    Threads: any with the GIL. */
-PyObject *gd_label_cached(gd_label_cache cache, uint64_t key, int op) {
-  gd_label_slot *slot = &cache[(key * 0x9E3779B97F4A7C15u) >> 58];
-  if (slot->label == NULL || slot->key != key) {
+PyObject *gd_descriptor_cached(gd_descriptor_cache cache, uint64_t key, int op) {
+  gd_descriptor_slot *slot = &cache[(key * 0x9E3779B97F4A7C15u) >> 58];
+  if (slot->descriptor == NULL || slot->key != key) {
     PyObject *number = PyLong_FromUnsignedLongLong(key);
-    PyObject *label = number == NULL ? NULL : gd_enter(op, NULL, &number, 1, NULL);
+    PyObject *descriptor = number == NULL ? NULL : gd_enter(op, NULL, &number, 1, NULL);
     Py_DecRef(number);
-    if (label == NULL) return NULL;
-    Py_DecRef(slot->label);
-    *slot = (gd_label_slot){key, label};
+    if (descriptor == NULL) return NULL;
+    Py_DecRef(slot->descriptor);
+    *slot = (gd_descriptor_slot){key, descriptor};
   }
-  Py_IncRef(slot->label);
-  return slot->label;
+  Py_IncRef(slot->descriptor);
+  return slot->descriptor;
 }
 
-static GD_OWN gd_label_cache own_dtypes, own_devices;
-static GD_KEPT gd_label_slot *dtypes = own_dtypes, *devices = own_devices;
+static GD_OWN gd_descriptor_cache own_dtypes, own_devices;
+static GD_KEPT gd_descriptor_slot *dtypes = own_dtypes, *devices = own_devices;
 
 /* gd_dtype_object is the DType of a record's dtype.
    C because: (c).
@@ -447,7 +447,7 @@ static GD_KEPT gd_label_slot *dtypes = own_dtypes, *devices = own_devices;
    Owns: the result is the caller's; NULL with an exception set on failure.
    Threads: any with the GIL. */
 PyObject *gd_dtype_object(DLDataType d) {
-  return gd_label_cached(dtypes, gd_dtype_key(d), GD_OP_module_make_dtype);
+  return gd_descriptor_cached(dtypes, gd_dtype_key(d), GD_OP_module_make_dtype);
 }
 
 /* gd_device_object is the Device of a record's device.
@@ -456,7 +456,7 @@ PyObject *gd_dtype_object(DLDataType d) {
    Owns: the result is the caller's; NULL with an exception set on failure.
    Threads: any with the GIL. */
 PyObject *gd_device_object(DLDevice d) {
-  return gd_label_cached(devices, (uint64_t)(uint32_t)d.device_id << 32 | (uint32_t)d.device_type, GD_OP_module_make_device);
+  return gd_descriptor_cached(devices, (uint64_t)(uint32_t)d.device_id << 32 | (uint32_t)d.device_type, GD_OP_module_make_device);
 }
 
 /* ---- making the types ---- */

@@ -36,7 +36,7 @@ func (t Tensor) Flags() dlpack.Flags { return dlpack.Flags(t.p.flags) }
 // ReadOnly reports whether the memory must not be written.
 func (t Tensor) ReadOnly() bool { return t.Flags().Has(dlpack.ReadOnly) }
 
-// Padded reports whether the lanes of a sub-byte dtype take a byte each.
+// Padded reports whether the fast paths of a sub-byte dtype take a byte each.
 func (t Tensor) Padded() bool { return t.Flags().Has(dlpack.SubbytePadded) }
 
 // Bytes returns how many bytes the elements take when they lie without gaps.
@@ -69,7 +69,7 @@ func (t Tensor) ViewAs(d dlpack.DType, offset int64, shape, strides []int64, fla
 // Owns: as for View.
 // Threads: any with the GIL.
 func (t Tensor) Alias(flags dlpack.Flags) (Object, error) {
-	return t.View(0, t.Record().Dims(), t.Record().Steps(), flags)
+	return t.View(0, t.Record().ShapeSlice(), t.Record().StridesSlice(), flags)
 }
 
 // NewBorrowed makes a tensor over memory on a device that lives as long as owner.
@@ -106,7 +106,7 @@ func cDType(d dlpack.DType) C.DLDataType {
 	return C.DLDataType{C.uint8_t(d.Code), C.uint8_t(d.Bits), C.uint16_t(d.Lanes)}
 }
 
-// NewTensor allocates a C-contiguous tensor on the CPU, the lanes of sub-byte dtypes padded if so wanted; its content is
+// NewTensor allocates a C-contiguous tensor on the CPU, the fast paths of sub-byte dtypes padded if so wanted; its content is
 // undefined unless zero is asked for.
 //
 // GIL: held; released while much memory is zeroed.

@@ -19,12 +19,12 @@ func nameObject(s string) Object {
 	return o
 }
 
-// Text makes a Python str from UTF-8.
+// Str makes a Python str from UTF-8.
 //
 // GIL: held.
 // Owns: the result is new; on ErrRaised there is none.
 // Threads: any with the GIL.
-func Text(s string) (Object, error) {
+func Str(s string) (Object, error) {
 	o := textObject(s)
 	if !o.Exists() {
 		return o, ErrRaised
@@ -41,13 +41,13 @@ func Bytes(b []byte) (Object, error) {
 	return raisedIfNil(C.PyBytes_FromStringAndSize((*C.char)(unsafe.Pointer(unsafe.SliceData(b))), C.Py_ssize_t(len(b))))
 }
 
-// Text reads a str object (see IsText): its own characters, whatever __str__ a subclass has. A lone surrogate, which
+// StrValue reads a str object (see IsStr): its own characters, whatever __str__ a subclass has. A lone surrogate, which
 // UTF-8 has no bytes for, is written as Python escapes it: such a text equals no name, and no exception is pending.
 //
 // GIL: held; no exception may be pending.
 // Owns: the result is Go's copy.
 // Threads: any with the GIL.
-func (o Object) Text() string {
+func (o Object) StrValue() string {
 	var n C.Py_ssize_t
 	s := C.PyUnicode_AsUTF8AndSize(o.p, &n)
 	if s != nil {
@@ -95,7 +95,7 @@ func (o Object) textOr(text *C.PyObject) string {
 	if text != nil {
 		t := Object{text}
 		defer t.Release()
-		return t.Text()
+		return t.StrValue()
 	}
 	ClearError()
 	return "<" + o.Type().Name() + ">"

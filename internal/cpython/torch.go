@@ -14,7 +14,7 @@ type TorchLayout struct {
 	FreesOwn, FreesForeign                           uint64
 }
 
-// LearnTorch tells the lane how storages are made.
+// LearnTorch tells the fast path how storages are made.
 //
 // GIL: held.
 // Owns: nothing passes.
@@ -29,7 +29,7 @@ func LearnTorch(l TorchLayout) {
 	C.gd_torch_learn(&found)
 }
 
-// ForgetTorch tells the lane that storages are made in another way.
+// ForgetTorch tells the fast path that storages are made in another way.
 //
 // GIL: held.
 // Owns: nothing passes.

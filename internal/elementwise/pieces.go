@@ -12,7 +12,7 @@ import (
 // several goroutines at a time. Memory that cannot be cut is worked on in one: neighbours below a byte share it, and
 // what overlaps must be read before it is written. It returns the first error.
 func pieces(ctx *kernel.Ctx, dst Place, src *Place, work func(dst, src *dlpack.Tensor) error) error {
-	axis := longest(dst.record.Dims())
+	axis := longest(dst.record.ShapeSlice())
 	if n, err := dst.record.Size(); err != nil || n < few || !separate(dst, src) {
 		var from *dlpack.Tensor
 		if src != nil {
@@ -21,7 +21,7 @@ func pieces(ctx *kernel.Ctx, dst Place, src *Place, work func(dst, src *dlpack.T
 		return work(dst.record, from)
 	}
 	var failed atomic.Pointer[error]
-	kernel.Parallel(ctx, int(dst.record.Dims()[axis]), func(lo, hi int) {
+	kernel.Parallel(ctx, int(dst.record.ShapeSlice()[axis]), func(lo, hi int) {
 		to, from := cut(dst, axis, lo, hi), (*dlpack.Tensor)(nil)
 		if src != nil {
 			from = cut(*src, axis, lo, hi)
@@ -53,10 +53,10 @@ func longest(shape []int64) int {
 // separate reports whether no piece of dst touches another one, or src.
 func separate(dst Place, src *Place) bool {
 	d := dst.record
-	if dst.bits()%8 != 0 || dlpack.SelfOverlap(d.Dims(), d.Steps()) {
+	if dst.bits()%8 != 0 || dlpack.SelfOverlap(d.ShapeSlice(), d.StridesSlice()) {
 		return false
 	}
-	return src == nil || (src.bits()%8 == 0 && !dlpack.Overlap(d, src.record) && len(src.record.Dims()) == len(d.Dims()))
+	return src == nil || (src.bits()%8 == 0 && !dlpack.Overlap(d, src.record) && len(src.record.ShapeSlice()) == len(d.ShapeSlice()))
 }
 
 // bits is the distance between neighbouring elements.
@@ -67,12 +67,12 @@ func (p Place) bits() int64 {
 // cut returns the part of p from lo up to but not including hi along an axis.
 func cut(p Place, axis, lo, hi int) *dlpack.Tensor {
 	part := *p.record
-	shape := append([]int64(nil), p.record.Dims()...)
+	shape := append([]int64(nil), p.record.ShapeSlice()...)
 	shape[axis] = int64(hi - lo)
-	strides := append([]int64(nil), p.record.Steps()...)
+	strides := append([]int64(nil), p.record.StridesSlice()...)
 	if len(strides) == 0 {
 		strides = make([]int64, len(shape))
-		dlpack.CompactStrides(strides, p.record.Dims())
+		dlpack.CompactStrides(strides, p.record.ShapeSlice())
 	}
 	part.Shape, part.Strides = &shape[0], &strides[0]
 	part.Data, part.ByteOffset = unsafe.Add(part.Start(), int64(lo)*strides[axis]*(p.bits()/8)), 0

@@ -30,7 +30,7 @@ func balanced(t *testing.T) {
 // owed counts the storages, exports and imports that were made and not given back.
 func owed() (count [3]int64) {
 	Locked(func() {
-		s := cpython.Score()
+		s := cpython.ReadCounters()
 		count = [3]int64{s.StoragesMade - s.StoragesFreed, s.ExportsMade - s.ExportsDeleted, s.ImportsTaken - s.ImportsDeleted}
 	})
 	return count

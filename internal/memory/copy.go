@@ -6,7 +6,7 @@ import (
 	"godlpack/internal/cpython"
 )
 
-// Copy makes a C-contiguous, writable copy of t on a device. It is a BufferError where no road leads, and where one needs
+// Copy makes a C-contiguous, writable copy of t on a device. It is a BufferError where no route leads, and where one needs
 // a driver that is not there. Copies from and to the host are done when it returns; those between devices, and within one,
 // are queued on the current streams.
 //
@@ -14,9 +14,9 @@ import (
 // Owns: the result is new; on error there is none.
 // Threads: any with the GIL.
 func Copy(t cpython.Tensor, to dlpack.Device) (cpython.Object, error) {
-	road := roadBetween(t.Record().Device, to)
-	if road == nil {
-		return cpython.Object{}, noRoad(t.Record().Device, to)
+	route := routeBetween(t.Record().Device, to)
+	if route == nil {
+		return cpython.Object{}, noRoute(t.Record().Device, to)
 	}
 	if t.Record().Device.Type == dlpack.CUDA || to.Type == dlpack.CUDA {
 		o, err := contiguous(t)
@@ -26,17 +26,17 @@ func Copy(t cpython.Tensor, to dlpack.Device) (cpython.Object, error) {
 		defer o.Release() // memory on a device waits for what is queued on it
 		t, _ = cpython.TensorOf(o)
 	}
-	return copyBy(road, t, to)
+	return copyBy(route, t, to)
 }
 
-// copyBy copies t into a new tensor on a device, by a road that leads there.
-func copyBy(road func(to, from cpython.Tensor) error, t cpython.Tensor, to dlpack.Device) (cpython.Object, error) {
-	o, err := New(t.Record().DType, t.Record().Dims(), t.Padded(), to)
+// copyBy copies t into a new tensor on a device, by a route that leads there.
+func copyBy(route func(to, from cpython.Tensor) error, t cpython.Tensor, to dlpack.Device) (cpython.Object, error) {
+	o, err := New(t.Record().DType, t.Record().ShapeSlice(), t.Padded(), to)
 	if err != nil {
 		return o, err
 	}
 	made, _ := cpython.TensorOf(o)
-	if err := road(made, t); err != nil {
+	if err := route(made, t); err != nil {
 		o.Release()
 		return cpython.Object{}, err
 	}
@@ -65,8 +65,8 @@ func Overwrite(to, from cpython.Tensor) error {
 	return gather(to, from)
 }
 
-// roadBetween returns how memory gets from one device to another, nil if it does not.
-func roadBetween(from, to dlpack.Device) func(to, from cpython.Tensor) error {
+// routeBetween returns how memory gets from one device to another, nil if it does not.
+func routeBetween(from, to dlpack.Device) func(to, from cpython.Tensor) error {
 	host := from.Type.HostReadable()
 	switch {
 	case host && to.Type == dlpack.CUDA:
@@ -81,7 +81,7 @@ func roadBetween(from, to dlpack.Device) func(to, from cpython.Tensor) error {
 	return nil
 }
 
-func noRoad(from, to dlpack.Device) error {
+func noRoute(from, to dlpack.Device) error {
 	why := ""
 	if !from.Type.HostReadable() && from.Type != dlpack.CUDA {
 		why = ": the CPU cannot read memory on " + from.String()
@@ -92,7 +92,7 @@ func noRoad(from, to dlpack.Device) error {
 // contiguous returns t itself if it is C-contiguous, else a copy on its own device that is.
 func contiguous(t cpython.Tensor) (cpython.Object, error) {
 	rec := t.Record()
-	if dlpack.IsContiguous(rec.Dims(), rec.Steps(), 'C') {
+	if dlpack.IsContiguous(rec.ShapeSlice(), rec.StridesSlice(), 'C') {
 		return t.Object().Retain(), nil
 	}
 	if rec.Device.Type == dlpack.CUDA {
@@ -106,14 +106,14 @@ func gather(to, from cpython.Tensor) error {
 	rec := from.Record()
 	bits := rec.DType.BitSize(from.Padded())
 	if bits%8 != 0 {
-		return dlpack.Errorf(dlpack.KindBuffer, "packed %s on %s with strides %v: elements that share bytes cannot be gathered there", rec.DType, rec.Device, rec.Steps())
+		return dlpack.Errorf(dlpack.KindBuffer, "packed %s on %s with strides %v: elements that share bytes cannot be gathered there", rec.DType, rec.Device, rec.StridesSlice())
 	}
 	s, err := current(rec.Device)
 	if err != nil {
 		return err
 	}
 	item := int64(bits / 8)
-	return s.CopyStrided(to.Record().Start(), rec.Start(), rec.Dims(), inBytes(to.Record().Steps(), item), inBytes(rec.Steps(), item), int(item))
+	return s.CopyStrided(to.Record().Start(), rec.Start(), rec.ShapeSlice(), inBytes(to.Record().StridesSlice(), item), inBytes(rec.StridesSlice(), item), int(item))
 }
 
 func inBytes(strides []int64, item int64) []int64 {

@@ -9,7 +9,7 @@ import (
 	"godlpack/tensor"
 )
 
-// New makes a C-contiguous tensor on a device, the lanes of sub-byte dtypes padded if so wanted; its content is undefined.
+// New makes a C-contiguous tensor on a device, the fast paths of sub-byte dtypes padded if so wanted; its content is undefined.
 // It is a BufferError where there is no such device, or none that memory can be had on, a ValueError for a number that no
 // device has.
 //
@@ -98,7 +98,7 @@ func fillByPattern(t cpython.Tensor, size int, count int64, value tensor.Scalar)
 // fillByCopy fills memory of the host and copies it: elements of 8 bytes and more, and packed ones.
 func fillByCopy(t cpython.Tensor, value tensor.Scalar) error {
 	rec := t.Record()
-	o, err := cpython.NewTensor(rec.DType, rec.Dims(), t.Padded(), false)
+	o, err := cpython.NewTensor(rec.DType, rec.ShapeSlice(), t.Padded(), false)
 	if err != nil {
 		return err
 	}

@@ -18,22 +18,22 @@ func current(dev dlpack.Device) (cuda.Stream, error) {
 	return device.Stream(cpython.CurrentStream(dev.ID)), nil
 }
 
-// Release lets a consumer's stream wait for what is queued on our current stream of a CUDA device. Without a driver it is
+// ConsumerWait lets a consumer's stream wait for what is queued on our current stream of a CUDA device. Without a driver it is
 // a BufferError, unless both are the default stream: then there is nothing to do.
 //
 // GIL: held.
 // Owns: nothing passes.
 // Threads: any with the GIL.
-func Release(dev dlpack.Device, consumer uintptr) error {
+func ConsumerWait(dev dlpack.Device, consumer uintptr) error {
 	return order(dev, consumer, cpython.CurrentStream(dev.ID))
 }
 
-// Acquire lets our current stream of a CUDA device wait for what a producer queued on its stream; see Release.
+// WaitProducer lets our current stream of a CUDA device wait for what a producer queued on its stream; see Release.
 //
 // GIL: held.
 // Owns: nothing passes.
 // Threads: any with the GIL.
-func Acquire(dev dlpack.Device, producer uintptr) error {
+func WaitProducer(dev dlpack.Device, producer uintptr) error {
 	return order(dev, cpython.CurrentStream(dev.ID), producer)
 }
 

@@ -2,6 +2,6 @@ package main
 
 import "C"
 
-import _ "godlpack/pyext" // registers every operation at the door
+import _ "godlpack/pyext" // registers every operation at the entry
 
 func main() {}

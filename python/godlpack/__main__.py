@@ -1,6 +1,6 @@
 """Self-check: exchange real tensors with every framework that is installed.
 
-``python -m godlpack`` sends a tensor through each road in each direction.
+``python -m godlpack`` sends a tensor through each route in each direction.
 It checks that both sides share the memory, that each side reads what the
 other writes, that the memory outlives the side that releases it first, and
 that it is freed exactly once. The exit status is 0 only if all checks pass.
@@ -14,12 +14,12 @@ import sys
 from . import get_build_info
 from ._selfcheck import FRAMEWORKS, Result, check
 
-COLUMNS = f"{'framework':<11} {'way':<4} {'road':<34} {'shared':<7} {'writes':<7} {'released':<9} {'ns':>8}"
+COLUMNS = f"{'framework':<11} {'way':<4} {'route':<34} {'shared':<7} {'writes':<7} {'released':<9} {'ns':>8}"
 
 
 def line(r: Result) -> str:
     ns = "" if r.ns is None else f"{r.ns:8.0f}"
-    return f"{r.framework:<11} {r.way:<4} {r.road:<34} {r.shared:<7} {r.writes:<7} {r.released:<9} {ns:>8}"
+    return f"{r.framework:<11} {r.way:<4} {r.route:<34} {r.shared:<7} {r.writes:<7} {r.released:<9} {ns:>8}"
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -35,18 +35,18 @@ def main(argv: list[str] | None = None) -> int:
     print(f"godlpack {info['godlpack']} ({info['go']}, DLPack {info['dlpack']}) on Python {sys.version.split()[0]}\n")
     print(f"{COLUMNS}\n{'-' * len(COLUMNS)}")
     failures: list[Result] = []
-    roads = 0
+    routes = 0
     for name in args.framework or FRAMEWORKS:
         for result in check(name, timing=not args.no_timing):
-            print(line(result) if result.road else f"{name:<11} {result.note}", flush=True)
-            roads += bool(result.road)
+            print(line(result) if result.route else f"{name:<11} {result.note}", flush=True)
+            routes += bool(result.route)
             if not result.ok:
                 failures.append(result)
 
     print("\nway: in = to godlpack, out = from it. ns: one exchange and its release, with the calling overhead.")
     for r in failures:
-        print(f"FAILED  {r.framework} {r.way} {r.road}: {r.note}", file=sys.stderr)
-    print(f"{roads - len(failures)} of {roads} roads hold" if failures else f"all {roads} roads hold")
+        print(f"FAILED  {r.framework} {r.way} {r.route}: {r.note}", file=sys.stderr)
+    print(f"{routes - len(failures)} of {routes} routes hold" if failures else f"all {routes} routes hold")
     return 1 if failures else 0
 
 

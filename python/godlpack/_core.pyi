@@ -46,7 +46,7 @@ class _BuildInfo(TypedDict):
     abi: str
     runtime_start: Literal["lazy", "eager"]
     runtime_generation: int
-    fast_lanes: list[str]
+    fast_paths: list[str]
 
 @final
 class DType:
@@ -1108,7 +1108,7 @@ def get_build_info() -> _BuildInfo:
         'runtime_start', 'lazy' if Go's runtime starts when it is first
         needed, or 'eager' if it starts at import; 'runtime_generation', the
         number of times that Go was started again after a fork; and
-        'fast_lanes', the names of the types that have a fast path by now.
+        'fast_paths', the names of the types that have a fast path by now.
 
     Notes
     -----
@@ -1155,7 +1155,7 @@ def _threads(n: int, /) -> int:
 def _declarations(
     path: str, check: Callable[[list[tuple[str, str]], str | None, str | None, bool], None], /
 ) -> list[tuple[str, str]]: ...
-def _scoreboard() -> dict[str, int]:
+def _counters() -> dict[str, int]:
     """Count the storages, exports and imports made and freed so far."""
 
 def _swap_stream(stream: Any, device: Any, /) -> tuple[int, int]:

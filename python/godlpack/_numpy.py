@@ -1,4 +1,4 @@
-"""Arrays of every layout, with which the lane for NumPy proves itself before it is used.
+"""Arrays of every layout, with which the fast path for NumPy proves itself before it is used.
 
 Imported along with godlpack, before there is a NumPy, and not when it is needed: a child that is forked while another
 thread imports a module can never import that module.

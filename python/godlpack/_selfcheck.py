@@ -20,11 +20,11 @@ SHAPE = (2, 3, 4)
 
 @dataclass
 class Result:
-    """How one road fared; a result without a road is a remark about its framework."""
+    """How one route fared; a result without a route is a remark about its framework."""
 
     framework: str
     way: str = ""
-    road: str = ""
+    route: str = ""
     shared: str = ""
     writes: str = ""
     released: str = ""
@@ -79,13 +79,15 @@ def filled() -> gd.Tensor:
     return t
 
 
-def capsule_roads(legacy: bool = True, versioned: bool = True) -> dict[str, Callable[[Any], gd.Tensor]]:
-    roads: dict[str, Callable[[Any], gd.Tensor]] = {"from_dlpack, by __dlpack__": lambda x: gd.from_dlpack(ByMethod(x))}
+def capsule_routes(legacy: bool = True, versioned: bool = True) -> dict[str, Callable[[Any], gd.Tensor]]:
+    routes: dict[str, Callable[[Any], gd.Tensor]] = {
+        "from_dlpack, by __dlpack__": lambda x: gd.from_dlpack(ByMethod(x))
+    }
     if versioned:
-        roads["versioned capsule"] = lambda x: gd.from_dlpack(x.__dlpack__(max_version=(1, 0)))
+        routes["versioned capsule"] = lambda x: gd.from_dlpack(x.__dlpack__(max_version=(1, 0)))
     if legacy:
-        roads["legacy capsule"] = lambda x: gd.from_dlpack(x.__dlpack__())
-    return roads
+        routes["legacy capsule"] = lambda x: gd.from_dlpack(x.__dlpack__())
+    return routes
 
 
 # ---- the frameworks ----
@@ -138,7 +140,7 @@ def numpy() -> Adapter:
         write=write,
         into={
             "from_dlpack": gd.from_dlpack,
-            **capsule_roads(),
+            **capsule_routes(),
             "asarray, by buffer": lambda x: gd.asarray(memoryview(x)),
         },
         out={
@@ -165,7 +167,7 @@ def torch() -> Adapter:
         address=lambda x: int(x.data_ptr()),
         read=lambda x: [float(v) for v in x.reshape(-1).tolist()],
         write=write,
-        into={f"from_dlpack{', by exchange table' if table else ''}": gd.from_dlpack, **capsule_roads()},
+        into={f"from_dlpack{', by exchange table' if table else ''}": gd.from_dlpack, **capsule_routes()},
         out={
             "torch.from_dlpack(t)": th.from_dlpack,
             f"t.to(torch.Tensor){', by table' if table else ''}": lambda t: t.to(th.Tensor),
@@ -185,7 +187,7 @@ def jax() -> Adapter:
         address=lambda x: int(x.unsafe_buffer_pointer()),
         read=lambda x: [float(v) for v in x.reshape(-1).tolist()],
         write=None,
-        into={"from_dlpack": gd.from_dlpack, **capsule_roads(versioned=False)},
+        into={"from_dlpack": gd.from_dlpack, **capsule_routes(versioned=False)},
         out={
             "jax.dlpack.from_dlpack(t)": jx.dlpack.from_dlpack,
             "t.to(jax.Array)": lambda t: t.to(jx.Array),
@@ -198,7 +200,7 @@ def tvm_ffi() -> Adapter:
     echo = tvm.get_global_func("testing.echo", allow_missing=True)
 
     def make() -> tuple[Any, None]:
-        return tvm.from_dlpack(filled()), None  # our own memory underneath: the scoreboard tells
+        return tvm.from_dlpack(filled()), None  # our own memory underneath: the counters tells
 
     def write(x: Any, value: float) -> None:
         set_first(gd.from_dlpack(x), value)
@@ -214,7 +216,7 @@ def tvm_ffi() -> Adapter:
         address=lambda x: gd.from_dlpack(x).data_ptr,
         read=lambda x: flat(gd.from_dlpack(x)),
         write=write,
-        into={"from_dlpack": gd.from_dlpack, **capsule_roads()},
+        into={"from_dlpack": gd.from_dlpack, **capsule_routes()},
         out=out,
     )
 
@@ -235,7 +237,7 @@ def cupy() -> Adapter:
         address=lambda x: int(x.data.ptr),
         read=lambda x: [float(v) for v in cp.asnumpy(cp.from_dlpack(x) if isinstance(x, gd.Tensor) else x).ravel()],
         write=write,
-        into={"from_dlpack": gd.from_dlpack, **capsule_roads()},
+        into={"from_dlpack": gd.from_dlpack, **capsule_routes()},
     )
 
 
@@ -259,7 +261,7 @@ def balanced(before: dict[str, int]) -> bool:
         ("exports_made", "exports_deleted"),
         ("imports_taken", "imports_deleted"),
     )
-    now = _core._scoreboard()
+    now = _core._counters()
     return all(now[made] - before[made] == now[gone] - before[gone] for made, gone in pairs)
 
 
@@ -268,18 +270,18 @@ def settled(before: dict[str, int]) -> bool:
     return balanced(before) or (gc.collect() >= 0 and balanced(before))
 
 
-def nanoseconds(road: Callable[[Any], Any], argument: Any) -> float:
+def nanoseconds(route: Callable[[Any], Any], argument: Any) -> float:
     """The shortest of several rounds of about 4 ms each."""
-    timer = timeit.Timer(lambda: road(argument))
+    timer = timeit.Timer(lambda: route(argument))
     once = min(timer.repeat(3, 5)) / 5
     number = max(10, int(0.004 / once))
     return min(timer.repeat(5, number)) / number * 1e9
 
 
-def check_in(a: Adapter, road: Callable[[Any], gd.Tensor], r: Result, timing: bool) -> None:
-    before = _core._scoreboard()
+def check_in(a: Adapter, route: Callable[[Any], gd.Tensor], r: Result, timing: bool) -> None:
+    before = _core._counters()
     x, freed = a.make()
-    t = road(x)
+    t = route(x)
     r.shared = r.demand(t.data_ptr == a.address(x), f"memory at {t.data_ptr:#x}, want {a.address(x):#x}")
     host = str(t.device) == "cpu"
     if a.write is None:
@@ -292,20 +294,20 @@ def check_in(a: Adapter, road: Callable[[Any], gd.Tensor], r: Result, timing: bo
         set_first(t, 0.0)
         r.writes = r.demand(there and a.read(x)[0] == 0.0, "a write was not seen on the other side")
     if timing:
-        r.ns = nanoseconds(road, x)
+        r.ns = nanoseconds(route, x)
     del x
     if host:
         r.demand(flat(t) == VALUES, "the memory did not outlive its owner")
     r.demand(freed is None or not freed(), "the memory was freed too early")
     del t
     once = settled(before) and (freed is None or freed())
-    r.released = r.demand(once, f"released more or less than once: {before} -> {_core._scoreboard()}")
+    r.released = r.demand(once, f"released more or less than once: {before} -> {_core._counters()}")
 
 
-def check_out(a: Adapter, road: Callable[[gd.Tensor], Any], r: Result, timing: bool) -> None:
-    before = _core._scoreboard()
+def check_out(a: Adapter, route: Callable[[gd.Tensor], Any], r: Result, timing: bool) -> None:
+    before = _core._counters()
     t = filled()
-    x = road(t)
+    x = route(t)
     # a framework that gives a Tensor back (tvm-ffi's functions do) is read as one
     own = isinstance(x, gd.Tensor)
     address = x.data_ptr if own else a.address(x)
@@ -320,15 +322,15 @@ def check_out(a: Adapter, road: Callable[[gd.Tensor], Any], r: Result, timing: b
         r.writes = r.demand(there and flat(t)[0] == 0.0, "a write was not seen on the other side")
     set_first(t, 0.0)
     if timing:
-        r.ns = nanoseconds(road, t)
+        r.ns = nanoseconds(route, t)
     del t
     r.demand(read(x) == VALUES, "the memory did not outlive its owner")
     del x
-    r.released = r.demand(settled(before), f"released more or less than once: {before} -> {_core._scoreboard()}")
+    r.released = r.demand(settled(before), f"released more or less than once: {before} -> {_core._counters()}")
 
 
 def check(name: str, *, timing: bool = True) -> Iterator[Result]:
-    """Check all roads of a framework; yields a Result each, or one remark if the framework is not there."""
+    """Check all routes of a framework; yields a Result each, or one remark if the framework is not there."""
     try:
         adapter = FRAMEWORKS[name]()
     except ModuleNotFoundError as e:
@@ -337,9 +339,9 @@ def check(name: str, *, timing: bool = True) -> Iterator[Result]:
     except Exception as e:
         yield Result(name, note=f"cannot be used here: {e}", ok=name == "cupy")
         return
-    for way, roads, run in (("in", adapter.into, check_in), ("out", adapter.out, check_out)):
-        for road, function in roads.items():
-            result = Result(name, way, road)
+    for way, routes, run in (("in", adapter.into, check_in), ("out", adapter.out, check_out)):
+        for route, function in routes.items():
+            result = Result(name, way, route)
             try:
                 run(adapter, function, result, timing)
             except Exception as e:

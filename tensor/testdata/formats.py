@@ -7,7 +7,7 @@ float32 in hexadecimal. Codes of 16-bit formats are sampled here; `sha256` cover
 (float32, little-endian, every NaN written as 7fc00000).
 
 The encoded values are float32 on purpose: ml_dtypes converts a float64 by way of float32 and so rounds
-twice. For values that float32 holds both roads meet.
+twice. For values that float32 holds both routes meet.
 """
 
 import hashlib

@@ -9,13 +9,13 @@ import (
 	"godlpack/dlpack"
 )
 
-func newLabel(t *C.PyTypeObject, key uint64, name string, kind Object, itemsize int) (Object, error) {
-	text, err := Text(name)
+func newDescriptor(t *C.PyTypeObject, key uint64, name string, kind Object, itemsize int) (Object, error) {
+	text, err := Str(name)
 	if err != nil {
 		return Object{}, err
 	}
 	defer text.Release()
-	return raisedIfNil(C.gd_label_new(t, C.uint64_t(key), text.p, kind.p, C.int(itemsize)))
+	return raisedIfNil(C.gd_descriptor_new(t, C.uint64_t(key), text.p, kind.p, C.int(itemsize)))
 }
 
 // NewDType makes a godlpack.DType.
@@ -26,7 +26,7 @@ func newLabel(t *C.PyTypeObject, key uint64, name string, kind Object, itemsize 
 func NewDType(d dlpack.DType) (Object, error) {
 	var key uint64
 	*(*dlpack.DType)(unsafe.Pointer(&key)) = d
-	return newLabel(C.gd_dtype_type, key, d.String(), Object{}, d.ItemSize(false))
+	return newDescriptor(C.gd_dtype_type, key, d.String(), Object{}, d.ItemSize(false))
 }
 
 // NewDevice makes a godlpack.Device; kind is its DeviceType.
@@ -37,18 +37,18 @@ func NewDType(d dlpack.DType) (Object, error) {
 func NewDevice(d dlpack.Device, kind Object) (Object, error) {
 	var key uint64
 	*(*dlpack.Device)(unsafe.Pointer(&key)) = d
-	return newLabel(C.gd_device_type, key, d.String(), kind, 0)
+	return newDescriptor(C.gd_device_type, key, d.String(), kind, 0)
 }
 
-func (o Object) label() unsafe.Pointer {
-	return unsafe.Pointer(&(*C.gd_label)(unsafe.Pointer(o.p)).value)
+func (o Object) descriptor() unsafe.Pointer {
+	return unsafe.Pointer(&(*C.gd_descriptor)(unsafe.Pointer(o.p)).value)
 }
 
 // DType reads a godlpack.DType (see IsDType).
-func (o Object) DType() dlpack.DType { return *(*dlpack.DType)(o.label()) }
+func (o Object) DType() dlpack.DType { return *(*dlpack.DType)(o.descriptor()) }
 
 // Device reads a godlpack.Device (see IsDevice).
-func (o Object) Device() dlpack.Device { return *(*dlpack.Device)(o.label()) }
+func (o Object) Device() dlpack.Device { return *(*dlpack.Device)(o.descriptor()) }
 
 // TensorDType returns the DType object of a dtype, from the types' own cache.
 //

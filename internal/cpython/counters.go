@@ -3,22 +3,22 @@ package cpython
 // #include "core.h"
 import "C"
 
-// Scoreboard counts what was made and given back since the module was loaded: each pair is equal when nothing is
+// Counters counts what was made and given back since the module was loaded: each pair is equal when nothing is
 // left. Exports are managed tensors that others took from us, imports those that we took from others.
-type Scoreboard struct {
+type Counters struct {
 	StoragesMade, StoragesFreed  int64
 	ExportsMade, ExportsDeleted  int64
 	ImportsTaken, ImportsDeleted int64
 }
 
-// Score reads the scoreboard.
+// ReadCounters reads the counters.
 //
 // GIL: held.
 // Owns: nothing passes.
 // Threads: any with the GIL.
-func Score() Scoreboard {
-	s := C.gd_score
-	return Scoreboard{
+func ReadCounters() Counters {
+	s := C.gd_counted
+	return Counters{
 		total(&s.storages_made), total(&s.storages_freed), total(&s.exports_made), total(&s.exports_deleted),
 		total(&s.imports_taken), total(&s.imports_deleted),
 	}

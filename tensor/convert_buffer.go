@@ -2,9 +2,9 @@ package tensor
 
 import "unsafe"
 
-// A shelf is the place of a row of numbers in a tensor, for those who want them one behind the other, each in memory
+// A rowBuffer is the place of a row of numbers in a tensor, for those who want them one behind the other, each in memory
 // of 1, 2, 4, 8 or 16 bytes: a cell. Where the tensor has them so, its memory is the cells; otherwise a buffer is.
-type shelf struct {
+type rowBuffer struct {
 	start  unsafe.Pointer
 	step   int64 // in bits, between neighbouring numbers without regard to strides
 	stride int64 // of the row, in numbers
@@ -14,12 +14,12 @@ type shelf struct {
 	buffer unsafe.Pointer
 }
 
-// bench is the number of cells in a buffer: so many that all buffers stay in the first cache.
-const bench = 512
+// chunkLen is the number of cells in a buffer: so many that all buffers stay in the first cache.
+const chunkLen = 512
 
-// newShelf returns one for rows of at most n numbers of v.
-func newShelf(v lanes, stride int64, padded bool, n int64) *shelf {
-	s := &shelf{start: v.start, step: int64(v.dtype.BitSize(padded)), stride: stride, width: int(v.dtype.Bits)}
+// newRowBuffer returns one for rows of at most n numbers of v.
+func newRowBuffer(v lanes, stride int64, padded bool, n int64) *rowBuffer {
+	s := &rowBuffer{start: v.start, step: int64(v.dtype.BitSize(padded)), stride: stride, width: int(v.dtype.Bits)}
 	s.cell, s.signed = cellSize(s.width), signedInt(v.dtype)
 	if !s.direct() {
 		s.buffer = newBuffer(n)
@@ -27,8 +27,10 @@ func newShelf(v lanes, stride int64, padded bool, n int64) *shelf {
 	return s
 }
 
-// newBuffer returns memory for n cells of the widest kind, but no more than bench.
-func newBuffer(n int64) unsafe.Pointer { return unsafe.Pointer(&make([][2]uint64, min(n, bench))[0]) }
+// newBuffer returns memory for n cells of the widest kind, but no more than chunkLen.
+func newBuffer(n int64) unsafe.Pointer {
+	return unsafe.Pointer(&make([][2]uint64, min(n, chunkLen))[0])
+}
 
 // cellSize returns the bytes of the smallest cell for so many bits.
 func cellSize(width int) int64 {
@@ -41,12 +43,14 @@ func cellSize(width int) int64 {
 
 // plain reports whether the numbers lie in memory as they do in cells, strides apart. The upper bits of a cell of less
 // than 8 bits do not matter; those of wider ones must repeat the sign.
-func (s *shelf) plain() bool { return s.step == 8*s.cell && (s.width <= 8 || s.step == int64(s.width)) }
+func (s *rowBuffer) plain() bool {
+	return s.step == 8*s.cell && (s.width <= 8 || s.step == int64(s.width))
+}
 
-func (s *shelf) direct() bool { return s.plain() && s.stride == 1 }
+func (s *rowBuffer) direct() bool { return s.plain() && s.stride == 1 }
 
 // take returns the n cells from offset at on, in numbers.
-func (s *shelf) take(at, n int64) unsafe.Pointer {
+func (s *rowBuffer) take(at, n int64) unsafe.Pointer {
 	switch {
 	case s.direct():
 		return unsafe.Add(s.start, at*s.cell)
@@ -62,7 +66,7 @@ func (s *shelf) take(at, n int64) unsafe.Pointer {
 }
 
 // place returns where n cells shall be written to, for put to store them at offset at.
-func (s *shelf) place(at int64) unsafe.Pointer {
+func (s *rowBuffer) place(at int64) unsafe.Pointer {
 	if s.direct() {
 		return unsafe.Add(s.start, at*s.cell)
 	}
@@ -70,7 +74,7 @@ func (s *shelf) place(at int64) unsafe.Pointer {
 }
 
 // put stores the n cells that were written to place.
-func (s *shelf) put(at, n int64) {
+func (s *rowBuffer) put(at, n int64) {
 	switch {
 	case s.direct():
 	case s.plain():
@@ -87,7 +91,7 @@ func (s *shelf) put(at, n int64) {
 
 // dense reports whether the row from offset at on has numbers of less than 8 bits, one behind the other, and begins with
 // a byte.
-func (s *shelf) dense(at int64) bool { return s.step < 8 && s.stride == 1 && at*s.step%8 == 0 }
+func (s *rowBuffer) dense(at int64) bool { return s.step < 8 && s.stride == 1 && at*s.step%8 == 0 }
 
 // unpackDense reads numbers of that many bits, and no byte behind the last one's.
 func unpackDense(cells []byte, packed unsafe.Pointer, width uint) {
@@ -117,7 +121,7 @@ func packDense(packed unsafe.Pointer, cells []byte, width uint) {
 }
 
 // unpack reads numbers of any width, and extends the sign of signed ones.
-func (s *shelf) unpack(at, n int64) {
+func (s *rowBuffer) unpack(at, n int64) {
 	for i := range n {
 		w := readBits(s.start, (at+i*s.stride)*s.step, s.width)
 		if s.signed {
@@ -128,7 +132,7 @@ func (s *shelf) unpack(at, n int64) {
 }
 
 // pack stores the cells from first to n. Bits that pad a number become 0.
-func (s *shelf) pack(first, at, n int64) {
+func (s *rowBuffer) pack(first, at, n int64) {
 	for i := first; i < n; i++ {
 		w := readBits(s.buffer, i*8*s.cell, s.width)
 		writeBits(s.start, (at+i*s.stride)*s.step, int(s.step), w)

@@ -24,10 +24,10 @@ const (
 	OpGetBuildInfo Op = C.GD_OP_module_get_build_info
 	OpLayout       Op = C.GD_OP_module_layout
 	OpRebuild      Op = C.GD_OP_module_rebuild
-	OpScoreboard   Op = C.GD_OP_module_scoreboard
+	OpCounters     Op = C.GD_OP_module_counters
 	OpThreads      Op = C.GD_OP_module_threads
-	OpTakeAnswer   Op = C.GD_OP_module_take_answer
-	OpAdopt        Op = C.GD_OP_module_adopt
+	OpImportAnswer Op = C.GD_OP_module_import_answer
+	OpWrapManaged  Op = C.GD_OP_module_wrap_managed
 	OpMakeDType    Op = C.GD_OP_module_make_dtype
 	OpMakeDevice   Op = C.GD_OP_module_make_device
 	OpNumPyDType   Op = C.GD_OP_module_numpy_dtype
@@ -76,7 +76,7 @@ var handlers [C.GD_OP_COUNT]Handler
 // Handle registers the function for an operation; to be called from an init function. It returns the one before.
 func Handle(op Op, h Handler) (before Handler) { before, handlers[op] = handlers[op], h; return before }
 
-// godlpackEnter is the door: gd_enter's other side.
+// godlpackEnter is the entry: gd_enter's other side.
 //
 // GIL: held.
 // Owns: the arguments are borrowed; the result is new, nil with a Python exception pending.
@@ -168,7 +168,7 @@ func newCall(self *C.PyObject, args **C.PyObject, nargs int, kwnames *C.PyObject
 	call.args = all[:nargs:nargs]
 	for i, value := range all[nargs:] {
 		name := Object{C.PyTuple_GetItem(kwnames, C.Py_ssize_t(i))}
-		call.keywords = append(call.keywords, Keyword{name.Text(), value})
+		call.keywords = append(call.keywords, Keyword{name.StrValue(), value})
 	}
 	return call
 }
@@ -188,7 +188,7 @@ func (c *Call) Unpack() *Call {
 		var at C.Py_ssize_t
 		var key, value *C.PyObject
 		for C.PyDict_Next(c.args[1].p, &at, &key, &value) != 0 {
-			call.keywords = append(call.keywords, Keyword{Object{key}.Text(), Object{value}})
+			call.keywords = append(call.keywords, Keyword{Object{key}.StrValue(), Object{value}})
 		}
 	}
 	return call

@@ -1,4 +1,4 @@
-/* The lanes: exchange at full speed, by plans that Go made. A lane only handles what is plain; at the
+/* The fast paths: exchange at full speed, by plans that Go made. A fast path only handles what is plain; at the
    first thing out of the ordinary it puts everything back and lets Go handle the call from the start. */
 #include <string.h>
 
@@ -9,12 +9,12 @@ static GD_KEPT PyObject *str_dlpack, *str_dtype;
 static GD_KEPT PyObject *no_arguments, *versioned_keyword; /* __dlpack__(max_version=(1, 3)) */
 static GD_KEPT PyObject *str_stream, *str_max_version, *str_dl_device, *str_copy;
 
-/* gd_lane_exec interns the names that the lanes look up.
+/* gd_fastpath_exec interns the names that the fast paths look up.
    C because: (c).
    GIL: held.
    Owns: nothing passes; on failure -1 with an exception set.
    Threads: the importing one. */
-int gd_lane_exec(void) {
+int gd_fastpath_exec(void) {
   struct { PyObject **where; const char *name; } names[] = {
       {&str_requires_grad, "requires_grad"}, {&str_is_conj, "is_conj"}, {&str_is_neg, "is_neg"}, {&str_stream, "stream"},
       {&str_max_version, "max_version"}, {&str_dl_device, "dl_device"}, {&str_copy, "copy"}, {&str_dlpack, "__dlpack__"}, {&str_dtype, "dtype"}};
@@ -80,7 +80,7 @@ static bool answers_false(PyObject *x, PyObject *method) {
   return answer == Py_False;
 }
 
-/* gd_torch_says_plain asks what torch's table does not say (R65): whether the tensor is a lazy conjugate or negative,
+/* gd_torch_fast_path_ok asks what torch's table does not say (R65): whether the tensor is a lazy conjugate or negative,
    whose memory holds other values than the tensor, and, if that matters, whether it requires grad. Conjugates are
    complex. A negative of a real dtype is the imaginary part of a conjugate, so it has one element or gaps between its
    elements: all others need not be asked.
@@ -88,7 +88,7 @@ static bool answers_false(PyObject *x, PyObject *method) {
    GIL: held.
    Owns: nothing passes; false with or without an exception set if Go must look.
    Threads: any with the GIL. */
-bool gd_torch_says_plain(PyObject *x, const gd_plan *plan, const DLTensor *t, bool no_grad) {
+bool gd_torch_fast_path_ok(PyObject *x, const gd_plan *plan, const DLTensor *t, bool no_grad) {
   if (no_grad) {
     PyObject *grad = plan->grad != NULL ? plan->get_grad(plan->grad, x, (PyObject *)plan->type) : PyObject_GetAttr(x, str_requires_grad);
     Py_DecRef(grad);
@@ -103,8 +103,8 @@ static PyObject *take_by_table(PyObject *x, const gd_plan *plan) {
   DLManagedTensorVersioned *m = NULL;
   if (plan->api->managed_tensor_from_py_object_no_sync(x, &m) != 0 || m == NULL) return NULL;
   if (m->version.major == DLPACK_MAJOR) {
-    bool plain = gd_is_plain(&m->dl_tensor) && (!plan->guarded || gd_torch_says_plain(x, plan, &m->dl_tensor, true));
-    PyObject *tensor = plain ? gd_adopt(m, m->flags) : NULL;
+    bool plain = gd_fast_path_ok(&m->dl_tensor) && (!plan->guarded || gd_torch_fast_path_ok(x, plan, &m->dl_tensor, true));
+    PyObject *tensor = plain ? gd_wrap_managed(m, m->flags) : NULL;
     if (tensor != NULL) return tensor;
   }
   gd_managed_drop(m, NULL);
@@ -112,19 +112,19 @@ static PyObject *take_by_table(PyObject *x, const gd_plan *plan) {
 }
 
 /* Takes what is in a live capsule, if it is plain. From the renaming on, the managed tensor is ours (R36). */
-static PyObject *take_capsule(PyObject *capsule, bool immutable) {
+static PyObject *import_capsule(PyObject *capsule, bool immutable) {
   if (PyCapsule_IsValid(capsule, "dltensor_versioned")) {
     DLManagedTensorVersioned *m = PyCapsule_GetPointer(capsule, "dltensor_versioned");
-    if (m->version.major != DLPACK_MAJOR || !gd_is_plain(&m->dl_tensor)) return NULL;
+    if (m->version.major != DLPACK_MAJOR || !gd_fast_path_ok(&m->dl_tensor)) return NULL;
     if (m->dl_tensor.device.device_type != kDLCPU) return NULL; /* whose producer was not told our stream */
     if (PyCapsule_SetName(capsule, "used_dltensor_versioned") != 0) return NULL;
-    PyObject *tensor = gd_adopt(m, m->flags);
+    PyObject *tensor = gd_wrap_managed(m, m->flags);
     if (tensor == NULL) gd_managed_drop(m, NULL);
     return tensor;
   }
   if (!immutable || !PyCapsule_IsValid(capsule, "dltensor")) return NULL;
   DLManagedTensor *m = PyCapsule_GetPointer(capsule, "dltensor");
-  if (!gd_is_plain(&m->dl_tensor) || PyCapsule_SetName(capsule, "used_dltensor") != 0) return NULL;
+  if (!gd_fast_path_ok(&m->dl_tensor) || PyCapsule_SetName(capsule, "used_dltensor") != 0) return NULL;
   gd_storage *storage = gd_storage_of_legacy(m);
   PyObject *tensor = storage == NULL ? PyErr_NoMemory() : gd_tensor_new(&m->dl_tensor, DLPACK_READ_ONLY, storage);
   if (tensor == NULL && storage != NULL) gd_storage_release(storage);
@@ -180,36 +180,36 @@ static PyObject *ask_method(PyObject *x, bool bare) {
 
 /* Takes x's answer, which is given up; an unusual one is Go's to judge, so that x is not asked twice. A refused capsule
    may have a destructor of Python's, which must not meet the exception that is on its way. */
-static PyObject *take_answer(PyObject *x, PyObject *answer, bool immutable) {
-  PyObject *class, *value, *trace, *tensor = take_capsule(answer, immutable);
-  if (tensor == NULL && PyErr_Occurred() == NULL) tensor = gd_enter(GD_OP_module_take_answer, x, &answer, 1, NULL);
+static PyObject *import_answer(PyObject *x, PyObject *answer, bool immutable) {
+  PyObject *class, *value, *trace, *tensor = import_capsule(answer, immutable);
+  if (tensor == NULL && PyErr_Occurred() == NULL) tensor = gd_enter(GD_OP_module_import_answer, x, &answer, 1, NULL);
   PyErr_Fetch(&class, &value, &trace);
   Py_DecRef(answer);
   PyErr_Restore(class, value, trace);
   return tensor;
 }
 
-/* gd_lane_from_dlpack is godlpack.from_dlpack: by the road in the plan for x's type, if there is one. An exception of a
+/* gd_fast_from_dlpack is godlpack.from_dlpack: by the protocol in the plan for x's type, if there is one. An exception of a
    table is Go's to judge (R67), one of x's own method is the caller's.
    C because: (b), (c).
    GIL: held.
    Owns: the result is the caller's; on failure NULL with an exception set, and nothing is held.
    Threads: any with the GIL. */
-PyObject *gd_lane_from_dlpack(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
+PyObject *gd_fast_from_dlpack(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
   if (nargs == 1 && kwnames == NULL) {
     PyObject *x = args[0], *tensor = NULL, *answer;
     bool immutable;
     const gd_plan *plan = gd_plan_of(Py_TYPE(x));
-    switch (plan == NULL ? 0 : plan->road) {
+    switch (plan == NULL ? 0 : plan->protocol) {
       case GD_BY_TABLE: tensor = take_by_table(x, plan); break;
-      case GD_BY_NUMPY: tensor = gd_numpy_take(x); break;
+      case GD_BY_NUMPY: tensor = gd_numpy_import(x); break;
       case GD_BY_BUFFER:
-        if ((tensor = gd_numpy_take_buffer(x, str_dtype)) != NULL) return tensor;
+        if ((tensor = gd_numpy_import_buffer(x, str_dtype)) != NULL) return tensor;
         PyErr_Clear(); /* a dtype that buffers cannot say, or memory elsewhere */
         /* fall through */
       case GD_BY_METHOD:
         immutable = plan->immutable; /* x's Python code may change the plan */
-        return (answer = ask_method(x, plan->bare)) == NULL ? NULL : take_answer(x, answer, immutable);
+        return (answer = ask_method(x, plan->bare)) == NULL ? NULL : import_answer(x, answer, immutable);
     }
     if (tensor != NULL) return tensor;
     PyErr_Clear();
@@ -234,19 +234,19 @@ static PyObject *make_by_table(gd_tensor *x, const gd_plan *plan) {
   return NULL;
 }
 
-/* gd_lane_to is Tensor.to: ndarrays by NumPy's C API, others through the table of the wanted type.
+/* gd_fast_to is Tensor.to: ndarrays by NumPy's C API, others through the table of the wanted type.
    C because: (b), (c).
    GIL: held.
    Owns: the result is the caller's; on failure NULL with an exception set, and nothing is held.
    Threads: any with the GIL. */
-PyObject *gd_lane_to(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
+PyObject *gd_fast_to(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
   if (nargs == 1 && kwnames == NULL) {
     PyTypeObject *type = Py_TYPE(args[0]);
     if (PyType_GetFlags(type) & Py_TPFLAGS_TYPE_SUBCLASS) type = (PyTypeObject *)args[0];
     const gd_plan *plan = gd_plan_of(type);
     PyObject *made = NULL;
-    if (gd_numpy_is_type(type)) made = gd_numpy_make((gd_tensor *)self);
-    else if (plan != NULL && plan->road == GD_BY_TABLE) made = make_by_table((gd_tensor *)self, plan);
+    if (gd_numpy_is_type(type)) made = gd_numpy_to_array((gd_tensor *)self);
+    else if (plan != NULL && plan->protocol == GD_BY_TABLE) made = make_by_table((gd_tensor *)self, plan);
     if (made != NULL) return made;
     PyErr_Clear();
   }
@@ -273,12 +273,12 @@ static int usual_version(PyObject *const *values, PyObject *kwnames) {
   return version;
 }
 
-/* gd_lane_dlpack is Tensor.__dlpack__ in its usual forms.
+/* gd_fast_dlpack is Tensor.__dlpack__ in its usual forms.
    C because: (b), (c).
    GIL: held.
    Owns: the result is the caller's; on failure NULL with an exception set, and nothing is held.
    Threads: any with the GIL. */
-PyObject *gd_lane_dlpack(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
+PyObject *gd_fast_dlpack(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
   gd_tensor *x = (gd_tensor *)self;
   int version = nargs == 0 ? usual_version(args, kwnames) : -1;
   bool says_less = version == 0 && (x->flags & (DLPACK_READ_ONLY | DLPACK_SUBBYTE_PADDED)); /* R23 */
