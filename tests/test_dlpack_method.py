@@ -319,7 +319,7 @@ def test_memory_the_cpu_cannot_read_is_not_copied(device, wanted):
 
 @forms
 def test_unconsumed_capsule(form):
-    """R9: its destructor deletes; the counters has the proof."""
+    """R9: its destructor deletes; the counters have the proof."""
     before = gd._core._counters()
     capsule = gd.zeros(3).__dlpack__(**form)
     del capsule

@@ -222,7 +222,7 @@ def test_lifetime_of_ours(key):
 
 
 def test_capsules_that_nobody_takes():
-    """The counters sees what they would keep."""
+    """The counters see what they would keep."""
     for _ in range(10):
         gd.zeros(3).__arrow_c_array__()
     schema, array = gd.zeros(3).__arrow_c_array__()

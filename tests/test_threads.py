@@ -1,4 +1,4 @@
-"""Many threads at once. The counters of each test says whether anything was lost or given back twice."""
+"""Many threads at once. The counters of each test tell whether anything was lost or given back twice."""
 
 import ctypes
 import sys

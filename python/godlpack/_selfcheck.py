@@ -200,7 +200,7 @@ def tvm_ffi() -> Adapter:
     echo = tvm.get_global_func("testing.echo", allow_missing=True)
 
     def make() -> tuple[Any, None]:
-        return tvm.from_dlpack(filled()), None  # our own memory underneath: the counters tells
+        return tvm.from_dlpack(filled()), None  # our own memory underneath: the counters tell
 
     def write(x: Any, value: float) -> None:
         set_first(gd.from_dlpack(x), value)
