@@ -70,7 +70,7 @@ static void leave(call *c, const void *context) {
   if (!gd_library_runs(c->f->library, counter(context))) return;
   state.mask = ((const ucontext_t *)context)->uc_sigmask;
   gd_watched.call = NULL;
-  longjmp(*c->back, GD_ABANDONED);
+  longjmp(*c->entry.back, GD_ABANDONED);
 }
 
 /* Takes note of a signal, and tells whether it is the second. */
@@ -83,7 +83,7 @@ static bool count(const call *c) {
     return false;
   }
   int64_t waited = t - state.first;
-  return state.wanted = state.wanted || (waited >= TWICE && (!c->stopped || waited >= PATIENCE));
+  return state.wanted = state.wanted || (waited >= TWICE && (!c->entry.stopped || waited >= PATIENCE));
 }
 
 static void on_interrupt(int number, siginfo_t *info, void *context) {
@@ -139,7 +139,7 @@ static void install(bool gil) {
 static void return_to_top(const call *c, uint64_t serial) {
   action found;
   if (!is_covered(&found) || gd_is_finalizing()) return;
-  if (c->holds) return install(false);
+  if (c->entry.holds) return install(false);
   PyGILState_STATE gil = PyGILState_Ensure();
   if (gd_watched.call == c && gd_watched.serial == serial) install(true);
   PyGILState_Release(gil);
@@ -153,7 +153,7 @@ static void look(const call *c, uint64_t serial) {
   if (state.wanted) {
     state.again = true;
     pthread_kill(gd_watched.thread, SIGINT);
-  } else if (!state.told && !c->stopped && now() - state.first >= PATIENCE) {
+  } else if (!state.told && !c->entry.stopped && now() - state.first >= PATIENCE) {
     state.told = true;
     if (write(STDERR_FILENO, hint, sizeof hint - 1) < 0) return;
   }
@@ -245,20 +245,20 @@ void gd_watch_forked(void) {
    Threads: the one that was in the call. */
 PyObject *gd_abandon(call *c) {
   pthread_sigmask(SIG_SETMASK, &state.mask, NULL);
-  c->stopped = true;
-  for (followed *f = c->followed; f != NULL; f = f->next) *f->current = f->before;
+  c->entry.stopped = true;
+  for (followed *f = c->tensors.followed; f != NULL; f = f->next) *f->current = f->before;
   for (int i = 0; i < c->f->count; i++)
     if (c->objects[i] != NULL) Py_IncRef(c->objects[i]);
-  if (c->out != NULL) Py_IncRef(c->out);
+  if (c->outputs.out != NULL) Py_IncRef(c->outputs.out);
   Py_IncRef((PyObject *)c->f);
-  if (!c->lost) {
+  if (!c->entry.lost) {
     gd_lose_waiting(c);
     gd_library_abandon(c->f->library);
   }
-  c->lost = true;
-  if (c->class != NULL) { /* of a call that led to the one that was left */
-    PyErr_Restore(c->class, c->value, c->trace);
-    c->class = c->value = c->trace = NULL;
+  c->entry.lost = true;
+  if (c->error.class != NULL) { /* of a call that led to the one that was left */
+    PyErr_Restore(c->error.class, c->error.value, c->error.trace);
+    c->error.class = c->error.value = c->error.trace = NULL;
     return NULL;
   }
   if (PyErr_CheckSignals() != 0 && !PyErr_ExceptionMatches(PyExc_KeyboardInterrupt)) return NULL;

@@ -44,47 +44,115 @@ typedef struct call {
   GDContext host;           /* first: the library gives back its address */
   const gd_function *f;
   PyObject *const *objects; /* the arguments, one for each parameter: NULL where none was given */
-  PyObject *like;           /* the type of outputs; NULL while no tensor was borrowed; a borrowed reference */
-  gd_protocol protocol;             /* the plan for it; 0: Go converts */
-  const DLPackExchangeAPI *api; /* by table */
-  PyObject *out;            /* borrowed: where outputs go, a tensor or a tuple of them; or NULL */
-  int given;                /* outputs that were wrapped */
-  offer *offer;             /* NULL if there is none */
-  scratch *scratch;         /* for small outputs; NULL if there is none */
-  PyThreadState *thread;    /* the calling one, while it is without the GIL */
-  PyObject *class, *value, *trace; /* an exception of Python that was met on the way */
-  bool lost;                /* its library's runtime was given up: there is no way back into it */
-  bool holds;               /* the GIL, until it returns: of the call's own, for the watching thread, when the function may be gone */
-  bool stopped;             /* it is one that the function has no say in */
-  failure *_Atomic failure; /* what fail() was told; malloc'ed */
-  atomic_bool speechless;   /* there was no memory for that */
-  const GDLibrary *library; /* that is entered */
-  int64_t forks;            /* how many there were before */
-  jmp_buf *back;            /* where a child that was forked meanwhile goes on, and who abandons the call */
-  TVMValue result;
-  int code;                 /* of the result */
   int64_t nested;           /* elements of lists in lists */
-  block *blocks;
-  char *room;               /* left in the newest block */
-  size_t left;
-  held *held;               /* objects that must live until the end */
-  followed *followed;       /* our current streams that are others' until the end */
-  record *borrowed, *pinned;    /* tensors in place: those that nothing but their owner keeps, and the others */
-  standin *standin;         /* the thread that runs it in the place of the calling one; NULL: none */
-  struct call *outer;       /* that waits for a callback, as this one does */
-  uint64_t caller;          /* who waits: its thread */
-  PyObject *greenlet;       /* and its greenlet; NULL without the package greenlet */
+  struct {
+    PyObject *like;               /* the type of outputs; NULL while no tensor was borrowed; a borrowed reference */
+    gd_protocol protocol;         /* the plan for it; 0: Go converts */
+    const DLPackExchangeAPI *api; /* by table */
+    PyObject *out;                /* borrowed: where outputs go, a tensor or a tuple of them; or NULL */
+    int given;                    /* outputs that were wrapped */
+    offer *offer;                 /* NULL if there is none */
+    scratch *scratch;             /* for small outputs; NULL if there is none */
+  } outputs;
+  struct {
+    PyObject *class, *value, *trace; /* an exception of Python that was met on the way */
+    failure *_Atomic failure;        /* what fail() was told; malloc'ed */
+    atomic_bool speechless;          /* there was no memory for that */
+  } error;
+  struct {
+    const GDLibrary *library; /* that is entered */
+    PyThreadState *thread;    /* the calling one, while it is without the GIL */
+    int64_t forks;            /* how many there were before */
+    jmp_buf *back;            /* where a child that was forked meanwhile goes on, and who abandons the call */
+    TVMValue result;
+    int code;                 /* of the result */
+    bool lost;                /* its library's runtime was given up: there is no way back into it */
+    bool holds;               /* the GIL, until it returns: of the call's own, for the watching thread, when the function may be gone */
+    bool stopped;             /* it is one that the function has no say in */
+  } entry;
+  struct {
+    block *blocks;
+    char *room;               /* left in the newest block */
+    size_t left;
+    held *held;               /* objects that must live until the end */
+  } memory;
+  struct {
+    record *borrowed, *pinned; /* in place: those that nothing but their owner keeps, and the others */
+    followed *followed;        /* our current streams that are others' until the end */
+  } tensors;
+  struct {
+    standin *standin;         /* the thread that runs it in the place of the calling one; NULL: none */
+    struct call *outer;       /* that waits for a callback, as this one does */
+    uint64_t caller;          /* who waits: its thread */
+    PyObject *greenlet;       /* and its greenlet; NULL without the package greenlet */
+  } wait;
 } call;
 
-/* ---- call.c ---- */
+/* A call with its first arguments. It lies in memory of its own, not on the stack: the library's goroutines may look at it
+   after a greenlet has taken the stack away, or after the call was abandoned. */
+typedef struct frame {
+  struct frame *next;
+  call call;
+  record records[FEW];
+  TVMValue values[FEW];
+  uint64_t flags[FEW];
+  int32_t codes[FEW];
+  PyObject *objects[FEW];
+} frame;
+
+/* ---- frame.c ---- */
 
 void *gd_reserve(call *c, size_t size);
 PyObject *gd_hold(call *c, PyObject *x);
+GD_RARE void gd_keep_exception(call *c);
+void gd_take_scratch(call *c);
+frame *gd_take_frame(void);
+void gd_give_frame(frame *f, bool was_left);
+void gd_call_begin(call *c, const gd_function *f, PyObject *const *objects);
+void gd_call_end(call *c);
+
+static inline bool gd_in_scratch(const call *c, const void *p) {
+  return c->outputs.scratch != NULL && (uintptr_t)p - (uintptr_t)c->outputs.scratch < sizeof *c->outputs.scratch;
+}
+
+/* ---- arguments.c ---- */
+
+bool gd_follows(const call *c, int32_t device);
+GD_RARE bool gd_follow(call *c, const DLPackExchangeAPI *api, int32_t device);
+bool gd_pack(call *c, PyObject *x, PyObject *name, bool writes, int depth, const GDList *to, int64_t i, record *r);
+bool gd_pack_arguments(call *c, const GDList *to, record *records);
+GD_RARE bool gd_bind(call *c, PyObject **objects, PyObject *const *args, Py_ssize_t n, PyObject *kwnames);
+GD_RARE bool gd_take_like(call *c, PyObject *like);
+
+/* ---- outputs.c ---- */
+
+GD_RARE bool gd_take_out(call *c, const GDList *args);
+PyObject *gd_wanted(call *c);
+int gd_host_allocate(GDContext *host, DLTensor *prototype, DLManagedTensorVersioned **out);
+bool gd_copy_out(call *c, TVMValue *v);
+
+/* ---- callbacks.c ---- */
+
 int gd_invoke_here(call *c, void *callable, TVMValue *args, int *codes, int n, TVMValue *ret, int *ret_code);
 int gd_poll_here(call *c);
 int gd_stream_here(call *c, DLDevice device, void **out);
+int gd_host_invoke(GDContext *host, void *callable, TVMValue *args, int *codes, int n, TVMValue *ret, int *ret_code);
+int gd_host_poll(GDContext *host);
+int gd_host_current_stream(GDContext *host, DLDevice device, void **out);
+void gd_host_fail(GDContext *host, const char *kind, const char *message, size_t n);
+void gd_allocation_failed(void *host, const char *kind, const char *message);
 void gd_call_fails(call *c, const char *kind, const char *message);
 void gd_call_forked(call *c);
+
+/* ---- results.c ---- */
+
+PyObject *gd_wrap_result(call *c, TVMValue *v, int code, bool top);
+void gd_drop_result(TVMValue v, int code);
+GD_RARE PyObject *gd_refuse(call *c);
+
+/* ---- call.c ---- */
+
+bool gd_may_give_gil(call *c);
 
 /* ---- pin.c ---- */
 
@@ -94,7 +162,7 @@ void gd_unpin(call *c);
 bool gd_is_alone(void);
 
 /* Before code runs that may change any object: Python's, in this thread. False with an exception. */
-static inline bool gd_before_python(call *c) { return c->borrowed == NULL || gd_pin_borrowed(c); }
+static inline bool gd_before_python(call *c) { return c->tensors.borrowed == NULL || gd_pin_borrowed(c); }
 
 /* ---- abandon.c ---- */
 

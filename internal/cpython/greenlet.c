@@ -33,9 +33,9 @@ GD_OWN int gd_waiting;
    Owns: nothing passes.
    Threads: the calling one. */
 void gd_begin_wait(call *c) {
-  c->caller = PyThread_get_thread_ident();
-  c->greenlet = current_greenlet();
-  c->outer = waiting;
+  c->wait.caller = PyThread_get_thread_ident();
+  c->wait.greenlet = current_greenlet();
+  c->wait.outer = waiting;
   waiting = c;
   gd_waiting++;
 }
@@ -47,8 +47,8 @@ void gd_begin_wait(call *c) {
    Threads: the calling one. */
 void gd_end_wait(call *c) {
   call **at = &waiting;
-  while (*at != c) at = &(*at)->outer;
-  *at = c->outer;
+  while (*at != c) at = &(*at)->wait.outer;
+  *at = c->wait.outer;
   gd_waiting--;
 }
 
@@ -60,8 +60,8 @@ void gd_end_wait(call *c) {
 bool gd_needs_standin(const call *c) {
   uint64_t caller = PyThread_get_thread_ident();
   PyObject *greenlet = current_greenlet();
-  for (const call *w = waiting; w != NULL; w = w->outer)
-    if (w->caller == caller && w->library == c->library && w->greenlet != greenlet) return true;
+  for (const call *w = waiting; w != NULL; w = w->wait.outer)
+    if (w->wait.caller == caller && w->entry.library == c->entry.library && w->wait.greenlet != greenlet) return true;
   return false;
 }
 
@@ -72,8 +72,8 @@ bool gd_needs_standin(const call *c) {
    Threads: the calling one. */
 void gd_lose_waiting(const call *c) {
   uint64_t caller = PyThread_get_thread_ident();
-  for (call *w = waiting; w != NULL; w = w->outer)
-    if (w->caller == caller && w->library == c->library) w->lost = true;
+  for (call *w = waiting; w != NULL; w = w->wait.outer)
+    if (w->wait.caller == caller && w->entry.library == c->entry.library) w->entry.lost = true;
 }
 
 /* ---- stand-ins ---- */
@@ -106,7 +106,7 @@ static void wait_while(standin *s, int turn) {
 static void *run(void *standing) {
   standin *s = standing;
   call *c = s->call;
-  turn_to(s, DONE, c->library->call(s->args->values, s->args->codes, (int)s->args->n, &c->result, &c->code, &c->host));
+  turn_to(s, DONE, c->entry.library->call(s->args->values, s->args->codes, (int)s->args->n, &c->entry.result, &c->entry.code, &c->host));
   return NULL;
 }
 
@@ -115,7 +115,7 @@ static void *run(void *standing) {
    GIL: any.
    Owns: nothing.
    Threads: the calling one, or its stand-in. */
-bool gd_is_elsewhere(const call *c) { return c->standin != NULL && !pthread_equal(pthread_self(), c->standin->caller); }
+bool gd_is_elsewhere(const call *c) { return c->wait.standin != NULL && !pthread_equal(pthread_self(), c->wait.standin->caller); }
 
 /* gd_ask_caller has the calling thread answer.
    C because: (b).
@@ -123,7 +123,7 @@ bool gd_is_elsewhere(const call *c) { return c->standin != NULL && !pthread_equa
    Owns: what the question owns passes to the caller.
    Threads: the stand-in. */
 int gd_ask_caller(call *c, const question *q) {
-  standin *s = c->standin;
+  standin *s = c->wait.standin;
   s->asked = q;
   turn_to(s, CALLERS, 0);
   wait_while(s, CALLERS);
@@ -142,11 +142,11 @@ static int reply(call *c, const question *q) {
 static bool serve(standin *s) {
   call *c = s->call;
   for (wait_while(s, ITS); s->turn == CALLERS; wait_while(s, ITS)) {
-    if (c->thread != NULL) PyEval_RestoreThread(c->thread);
-    c->thread = NULL;
+    if (c->entry.thread != NULL) PyEval_RestoreThread(c->entry.thread);
+    c->entry.thread = NULL;
     int answer = reply(c, s->asked);
-    if (gd_forks() != c->forks) return gd_call_forked(c), false;
-    if (!c->f->holds) c->thread = PyEval_SaveThread();
+    if (gd_forks() != c->entry.forks) return gd_call_forked(c), false;
+    if (!c->f->holds) c->entry.thread = PyEval_SaveThread();
     turn_to(s, ITS, answer);
   }
   return true;
@@ -162,13 +162,13 @@ int gd_stand_in(call *c, const GDList *args) {
   standin *s = malloc(sizeof *s); /* not on the stack, which a greenlet takes away */
   if (s == NULL) return gd_call_fails(c, "MemoryError", "no memory to call a function of Go while another greenlet waits within one"), -1;
   *s = (standin){c, args, pthread_self(), PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, ITS, NULL, -1};
-  c->standin = s;
+  c->wait.standin = s;
   bool started = pthread_create(&thread, NULL, run, s) == 0, ended = started && serve(s);
   if (!started) gd_call_fails(c, "RuntimeError", "no thread to call a function of Go while another greenlet waits within one: raise the limit of processes (ulimit -u)");
   if (!ended && started) return -1; /* its memory stays with a thread that there is not */
   if (started) pthread_join(thread, NULL);
   int rc = s->answer;
-  c->standin = NULL;
+  c->wait.standin = NULL;
   free(s);
   return rc;
 }
@@ -223,8 +223,8 @@ void gd_entry_end(gd_entry e) {
 void gd_greenlets_forked(void) {
   uint64_t thread = PyThread_get_thread_ident();
   for (call **at = &waiting; *at != NULL;) {
-    if ((*at)->caller == thread) at = &(*at)->outer;
-    else *at = (*at)->outer, gd_waiting--;
+    if ((*at)->wait.caller == thread) at = &(*at)->wait.outer;
+    else *at = (*at)->wait.outer, gd_waiting--;
   }
   for (entry **at = &entries, *next; *at != NULL;) {
     if ((*at)->thread == thread) at = &(*at)->next;

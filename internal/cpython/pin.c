@@ -127,18 +127,18 @@ static void unpin(record *r) {
    Threads: the calling one. */
 bool gd_pin_borrowed(call *c) {
   bool of_torch = false;
-  if (gd_hold(c, (Py_IncRef(c->like), c->like)) == NULL) return false; /* an object may change its class */
-  for (record *r; (r = c->borrowed) != NULL;) {
+  if (gd_hold(c, (Py_IncRef(c->outputs.like), c->outputs.like)) == NULL) return false; /* an object may change its class */
+  for (record *r; (r = c->tensors.borrowed) != NULL;) {
     r->pin = (gd_pin){0};
     of_torch |= r->torch;
     if (is_numpy(r)) gd_numpy_pin(r->object, &r->pin);
     else if (!hold_lent(r)) return false; /* and it stays where it is: whoever clears the exception comes here again */
-    c->borrowed = r->next;
-    r->next = c->pinned;
-    c->pinned = r;
+    c->tensors.borrowed = r->next;
+    r->next = c->tensors.pinned;
+    c->tensors.pinned = r;
   }
   if (of_torch && !learn_torch(c)) return false;
-  for (record *r = c->pinned; of_torch && r != NULL; r = r->next)
+  for (record *r = c->tensors.pinned; of_torch && r != NULL; r = r->next)
     if (r->torch && r->pin.lock.where == NULL && !gd_torch_pin(&r->pin, r->imported ? NULL : &r->t)) return false;
   return true;
 }
@@ -156,8 +156,8 @@ bool gd_pin_imported(call *c, PyObject *x) {
   r->object = x;
   r->torch = torch;
   r->imported = true;
-  r->next = c->borrowed;
-  c->borrowed = r;
+  r->next = c->tensors.borrowed;
+  c->tensors.borrowed = r;
   return true;
 }
 
@@ -167,8 +167,8 @@ bool gd_pin_imported(call *c, PyObject *x) {
    Owns: takes what the call has pinned.
    Threads: the calling one. */
 void gd_unpin(call *c) {
-  for (record *r; (r = c->pinned) != NULL;) {
-    c->pinned = r->next;
+  for (record *r; (r = c->tensors.pinned) != NULL;) {
+    c->tensors.pinned = r->next;
     unpin(r);
   }
 }
