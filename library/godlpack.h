@@ -150,8 +150,9 @@ struct GDContext {
 
   /* Memory for small outputs on cpu, for this call only: scratch_size bytes from scratch on, aligned to 64. In the place of
      asking allocate, which takes longer, a library may put a managed tensor there (the record without a deleter, its numbers,
-     its elements, compact and row-major), and moves both fields on. It returns it as any other; the host copies it. NULL:
-     there is none, as for hosts whose size ends before these entries. */
+     its elements, compact and row-major): it then adds the bytes that it has used to scratch, and takes them from
+     scratch_size. It returns the tensor as any other; the host copies it. NULL: there is none, as for hosts whose size ends
+     before these entries. */
   void *scratch;
   size_t scratch_size;
 };

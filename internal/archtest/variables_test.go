@@ -33,7 +33,7 @@ func unowned(text string) []string {
 }
 
 // After a fork Go runs in a copy of the extension module, which must not work on a copy of what the first one keeps
-// (internal/cpython/core.h).
+// (internal/cpython/variables.h).
 func TestVariablesOfCHaveAnOwner(t *testing.T) {
 	for _, name := range sources(t, ".c") {
 		if path.Dir(name) != "internal/cpython" {

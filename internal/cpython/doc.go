@@ -1,4 +1,4 @@
-// Package cpython is the border to Python: every line of C that godlpack has, and every rule of the GIL, is here.
+// Package cpython is the border to Python: all C that works with Python, and every rule of the GIL, is here.
 //
 // The C files repeat decisions; this package's Go files let the other packages make them, in Go terms: Object is a
 // reference to a Python object, Tensor a godlpack.Tensor, Capsule and Table what DLPack passes around. A Python

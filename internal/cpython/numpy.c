@@ -1,5 +1,5 @@
 /* NumPy, which publishes no exchange table: its arrays are read where they lie, and made by its C API. Both rely on a
-   layout that is not ours, so Go enables this numpy only after it has held the numpy's readings against what NumPy's public
+   layout that is not ours, so Go enables this fast path only after it has held its readings against what NumPy's public
    interface says (package exchange), and never without. */
 #include <string.h>
 
@@ -41,7 +41,7 @@ typedef struct {
 static GD_OWN numpy_state own_numpy;
 static GD_KEPT numpy_state *numpy = &own_numpy;
 
-/* gd_numpy_enable makes the numpy work, with ndarray's type and NumPy's table of functions; NULL turns it off.
+/* gd_numpy_enable turns the fast path on, with ndarray's type and NumPy's table of functions; NULL turns it off.
    C because: (a).
    GIL: held.
    Owns: keeps a reference to type; the table is static.
@@ -90,7 +90,7 @@ bool gd_numpy_borrow(PyObject *x, DLTensor *t, int64_t *dims, int ndim, uint64_t
   return true;
 }
 
-/* gd_numpy_is_array is true for arrays, also of derived types, when the numpy is on; x may be NULL.
+/* gd_numpy_is_array is true for arrays, also of derived types, when the fast path is on; x may be NULL.
    C because: (c).
    GIL: held.
    Owns: nothing passes.
@@ -143,7 +143,7 @@ PyObject *gd_numpy_import(PyObject *x) {
 }
 
 /* gd_numpy_import_buffer makes a read-only Tensor over the buffer of x, an object whose dtype attribute is one of NumPy's
-   own dtypes: it needs no format then. jax's arrays are such objects, and their __dlpack__ is slow Python. The numpy is on.
+   own dtypes: it needs no format then. jax's arrays are such objects, and their __dlpack__ is slow Python. The fast path is on.
    C because: (c).
    GIL: held.
    Owns: the result is the caller's; NULL if x has no such buffer, with or without an exception.
@@ -178,7 +178,7 @@ static PyObject *new_array(const DLTensor *t, uint64_t padded, const int64_t *st
 /* gd_numpy_to_array makes an array over the memory of x; x becomes its base. Not writeable if x is read-only.
    C because: (c).
    GIL: held.
-   Owns: the result is the caller's and keeps x; NULL with an exception set on failure, without one if the numpy is off.
+   Owns: the result is the caller's and keeps x; NULL with an exception set on failure, without one if the fast path is off.
    Threads: any with the GIL. */
 PyObject *gd_numpy_to_array(gd_tensor *x) {
   static GD_OWN char nothing[16]; /* where an empty array starts: NULL would make NumPy allocate */
@@ -196,7 +196,7 @@ PyObject *gd_numpy_to_array(gd_tensor *x) {
   return a;
 }
 
-/* gd_numpy_copy makes an array in memory of NumPy's own, with the elements of t, which are compact and a byte or more each. The numpy is on.
+/* gd_numpy_copy makes an array in memory of NumPy's own, with the elements of t, which are compact and a byte or more each. The fast path is on.
    C because: (c).
    GIL: held.
    Owns: the result is the caller's; NULL with an exception set on failure.
@@ -207,7 +207,7 @@ PyObject *gd_numpy_copy(const DLTensor *t) {
   return a;
 }
 
-/* gd_numpy_is_type is true for ndarray itself, when the numpy is on.
+/* gd_numpy_is_type is true for ndarray itself, when the fast path is on.
    C because: (c).
    GIL: held.
    Owns: nothing passes.

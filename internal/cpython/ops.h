@@ -39,7 +39,7 @@
 #define GD_DEVICE_METHODS(M) \
   M(device, reduce, "__reduce__")
 
-/* Operations whose C side is written by hand: lanes, slots, getters. */
+/* Operations whose C side is written by hand: fast paths, slots, getters. */
 #define GD_OTHER_OPS(M) \
   M(module, from_dlpack) M(module, import_answer) M(module, wrap_managed) M(module, make_dtype) M(module, make_device) M(module, numpy_dtype) \
   M(tensor, to) M(tensor, dlpack) M(tensor, repr) M(tensor, subscript) M(tensor, iter) M(tensor, transpose) M(tensor, array_interface) \

@@ -1,5 +1,5 @@
 /* What a library of Go functions and its host agree on, laid out and numbered as the public header library/godlpack.h has
-   it; a test holds the two together. A call is in TVM's packed convention, with codes of our own from 64 on. */
+   it; a test holds the two together. A call is in TVM's packed convention, with codes of our own from 65 on. */
 #ifndef GODLPACK_PACKED_H
 #define GODLPACK_PACKED_H
 

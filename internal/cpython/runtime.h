@@ -1,4 +1,4 @@
-/* The Go runtime: started at first need, and anew after a fork; and the one way into Go. */
+/* The Go runtime: started at first need, and anew after a fork; and the ways into Go. */
 #ifndef GODLPACK_RUNTIME_H
 #define GODLPACK_RUNTIME_H
 

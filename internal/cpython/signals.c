@@ -26,7 +26,7 @@ int32_t __real_x_cgo_sigaction(intptr_t number, const go_sigaction *new, go_siga
 /* What a C library may handle: faults, which become panics; SIGPIPE; and SIGURG, by which Go preempts goroutines. */
 static const int handled[] = {SIGSEGV, SIGBUS, SIGFPE, SIGPIPE, SIGURG};
 enum { HANDLED = sizeof handled / sizeof *handled, URGENT = HANDLED - 1 };
-_Static_assert((int)HANDLED == (int)GD_HANDLED, "core.h says how many there are");
+_Static_assert((int)HANDLED == (int)GD_HANDLED, "signals.h says how many there are");
 
 static GD_OWN struct {
   go_sigaction go;           /* what Go wants to install */

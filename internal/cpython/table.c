@@ -163,7 +163,7 @@ static int slot_dltensor_from_py(void *x, DLTensor *out) {
   gd_tensor *t = own_tensor(x);
   if (t == NULL) return -1;
   if (t->flags & DLPACK_SUBBYTE_PADDED)
-    return PyErr_SetString(PyExc_BufferError, "the fast paths are padded to bytes, which a borrowed DLTensor cannot say; use managed_tensor_from_py_object_no_sync"), -1;
+    return PyErr_SetString(PyExc_BufferError, "the lanes are padded to bytes, which a borrowed DLTensor cannot say; use managed_tensor_from_py_object_no_sync"), -1;
   *out = t->t;
   return 0;
 }

@@ -36,7 +36,7 @@ func (t Tensor) Flags() dlpack.Flags { return dlpack.Flags(t.p.flags) }
 // ReadOnly reports whether the memory must not be written.
 func (t Tensor) ReadOnly() bool { return t.Flags().Has(dlpack.ReadOnly) }
 
-// Padded reports whether the fast paths of a sub-byte dtype take a byte each.
+// Padded reports whether the lanes of a sub-byte dtype take a byte each.
 func (t Tensor) Padded() bool { return t.Flags().Has(dlpack.SubbytePadded) }
 
 // Bytes returns how many bytes the elements take when they lie without gaps.
@@ -106,7 +106,7 @@ func cDType(d dlpack.DType) C.DLDataType {
 	return C.DLDataType{C.uint8_t(d.Code), C.uint8_t(d.Bits), C.uint16_t(d.Lanes)}
 }
 
-// NewTensor allocates a C-contiguous tensor on the CPU, the fast paths of sub-byte dtypes padded if so wanted; its content is
+// NewTensor allocates a C-contiguous tensor on the CPU, the lanes of sub-byte dtypes padded if so wanted; its content is
 // undefined unless zero is asked for.
 //
 // GIL: held; released while much memory is zeroed.

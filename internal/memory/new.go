@@ -9,7 +9,7 @@ import (
 	"godlpack/tensor"
 )
 
-// New makes a C-contiguous tensor on a device, the fast paths of sub-byte dtypes padded if so wanted; its content is undefined.
+// New makes a C-contiguous tensor on a device, the lanes of sub-byte dtypes padded if so wanted; its content is undefined.
 // It is a BufferError where there is no such device, or none that memory can be had on, a ValueError for a number that no
 // device has.
 //

@@ -28,7 +28,7 @@ func ConsumerWait(dev dlpack.Device, consumer uintptr) error {
 	return order(dev, consumer, cpython.CurrentStream(dev.ID))
 }
 
-// WaitProducer lets our current stream of a CUDA device wait for what a producer queued on its stream; see Release.
+// WaitProducer lets our current stream of a CUDA device wait for what a producer queued on its stream; see ConsumerWait.
 //
 // GIL: held.
 // Owns: nothing passes.
