@@ -106,7 +106,7 @@ static PyObject *plan(PyObject *self, PyObject *const *args, Py_ssize_t nargs, P
 /* ---- the module ---- */
 
 static int module_exec(PyObject *module) {
-  if (gd_fastpath_exec() != 0 || gd_tensor_exec(module) != 0) return -1;
+  if (gd_fastpath_exec() != 0 || gd_tensor_exec(module) != 0 || gd_descriptor_exec(module) != 0) return -1;
   if ((str_requires_grad = PyUnicode_InternFromString("requires_grad")) == NULL) return -1;
   return (holder_type = (PyTypeObject *)PyType_FromModuleAndSpec(module, &holder_spec, NULL)) == NULL ? -1 : 0;
 }

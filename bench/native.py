@@ -20,7 +20,7 @@ import machine
 BENCH = Path(__file__).parent
 CPYTHON = BENCH.parent / "internal" / "cpython"
 """The C of the product, and the header that declares Python."""
-AT_THE_DOOR = {"module.c", "runtime.c", "signals.c"}
+ENTER_GO = {"module.c", "runtime.c", "signals.c"}
 """The C that only stands between Python and Go."""
 SHARED = ["-fPIC", "-fvisibility=hidden", f"-I{CPYTHON}"]
 OPTIMIZED = ["-O2"]  # as cgo compiles the product
@@ -83,8 +83,8 @@ def slots(folder: Path) -> Path:
 
 
 def ladder(folder: Path) -> ModuleType:
-    """bench_ladder: rungs made of the product's own C, all of it but what only stands at the entry into Go."""
-    product = [source for source in sorted(CPYTHON.glob("*.c")) if source.name not in AT_THE_DOOR]
+    """bench_ladder: rungs made of the product's own C, all of it but what only enters Go."""
+    product = [source for source in sorted(CPYTHON.glob("*.c")) if source.name not in ENTER_GO]
     path = compile_c(folder, "bench_ladder", BENCH / "ladder.c", *product)
     return load_module("bench_ladder", path, os.RTLD_LAZY)  # what enters Go is missing, and never called
 

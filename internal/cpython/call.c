@@ -1,6 +1,6 @@
 /* The call of a library's function: arguments are packed (arguments.c), Go is entered once, and what comes back is wrapped in the
    caller's framework (results.c). */
-#include "call.h"
+#include "frame.h"
 
 /* gd_may_give_gil tells whether a call may give the GIL up: other threads, if there are any, may then change what is passed, so it
    is pinned.

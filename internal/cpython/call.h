@@ -6,7 +6,10 @@
 #include <pthread.h>
 #include <setjmp.h>
 
+#include "abandon.h"
+#include "callbacks.h"
 #include "core.h"
+#include "greenlet.h"
 
 enum {
   FEW = 8,         /* arguments, and dimensions, for which there is room in a frame */
@@ -88,26 +91,12 @@ typedef struct call {
   } wait;
 } call;
 
-/* A call with its first arguments. It lies in memory of its own, not on the stack: the library's goroutines may look at it
-   after a greenlet has taken the stack away, or after the call was abandoned. */
-typedef struct frame {
-  struct frame *next;
-  call call;
-  record records[FEW];
-  TVMValue values[FEW];
-  uint64_t flags[FEW];
-  int32_t codes[FEW];
-  PyObject *objects[FEW];
-} frame;
-
 /* ---- frame.c ---- */
 
 void *gd_reserve(call *c, size_t size);
 PyObject *gd_hold(call *c, PyObject *x);
 GD_RARE void gd_keep_exception(call *c);
 void gd_take_scratch(call *c);
-frame *gd_take_frame(void);
-void gd_give_frame(frame *f, bool was_left);
 void gd_call_begin(call *c, const gd_function *f, PyObject *const *objects);
 void gd_call_end(call *c);
 
@@ -131,19 +120,6 @@ PyObject *gd_wanted(call *c);
 int gd_host_allocate(GDContext *host, DLTensor *prototype, DLManagedTensorVersioned **out);
 bool gd_copy_out(call *c, TVMValue *v);
 
-/* ---- callbacks.c ---- */
-
-int gd_invoke_here(call *c, void *callable, TVMValue *args, int *codes, int n, TVMValue *ret, int *ret_code);
-int gd_poll_here(call *c);
-int gd_stream_here(call *c, DLDevice device, void **out);
-int gd_host_invoke(GDContext *host, void *callable, TVMValue *args, int *codes, int n, TVMValue *ret, int *ret_code);
-int gd_host_poll(GDContext *host);
-int gd_host_current_stream(GDContext *host, DLDevice device, void **out);
-void gd_host_fail(GDContext *host, const char *kind, const char *message, size_t n);
-void gd_allocation_failed(void *host, const char *kind, const char *message);
-void gd_call_fails(call *c, const char *kind, const char *message);
-void gd_call_forked(call *c);
-
 /* ---- results.c ---- */
 
 PyObject *gd_wrap_result(call *c, TVMValue *v, int code, bool top);
@@ -163,51 +139,5 @@ bool gd_is_alone(void);
 
 /* Before code runs that may change any object: Python's, in this thread. False with an exception. */
 static inline bool gd_before_python(call *c) { return c->tensors.borrowed == NULL || gd_pin_borrowed(c); }
-
-/* ---- abandon.c ---- */
-
-enum { GD_FORKED = 1, GD_ABANDONED }; /* why a call is left by its way back */
-
-/* The call that the main thread is in, unless that waits for Python's code. */
-typedef struct {
-  _Atomic(call *) call;
-  _Atomic uint64_t serial; /* of the calls that were watched */
-  pthread_t thread;        /* the main one; 0: nobody watches */
-} gd_watch;
-extern gd_watch gd_watched;
-PyObject *gd_abandon(call *c);
-
-static inline void gd_watch_call(call *c) {
-  if (!pthread_equal(pthread_self(), gd_watched.thread)) return;
-  atomic_store_explicit(&gd_watched.serial, atomic_load_explicit(&gd_watched.serial, memory_order_relaxed) + 1, memory_order_relaxed);
-  atomic_store_explicit(&gd_watched.call, c, memory_order_release);
-}
-
-static inline void gd_unwatch_call(const call *c) {
-  if (atomic_load_explicit(&gd_watched.call, memory_order_relaxed) == c) atomic_store_explicit(&gd_watched.call, NULL, memory_order_release);
-}
-
-/* ---- greenlet.c ---- */
-
-extern int gd_waiting; /* calls, of all threads, that wait for a callback */
-void gd_begin_wait(call *c);
-void gd_end_wait(call *c);
-void gd_lose_waiting(const call *c);
-bool gd_needs_standin(const call *c);
-int gd_stand_in(call *c, const GDList *args);
-bool gd_is_elsewhere(const call *c);
-
-/* What a stand-in asks the calling thread for. */
-typedef struct {
-  enum { ASK_POLL, ASK_STREAM, ASK_INVOKE } what;
-  DLDevice device; /* ASK_STREAM */
-  void **out;
-  void *callable; /* ASK_INVOKE */
-  TVMValue *args;
-  int *codes, n;
-  TVMValue *ret;
-  int *ret_code;
-} question;
-int gd_ask_caller(call *c, const question *q);
 
 #endif

@@ -1,7 +1,7 @@
 /* What lasts as long as a call: its frame, memory, objects, and the exception that ends it. */
 #include <stdlib.h>
 
-#include "call.h"
+#include "frame.h"
 
 /* gd_reserve is memory that lasts as long as the call, aligned to 16 bytes.
    C because: (c).

@@ -42,7 +42,8 @@ static int module_exec(PyObject *module) {
     PyErr_SetString(PyExc_ImportError, "godlpack cannot be imported in a subinterpreter");
     return -1;
   }
-  if (gd_runtime_exec() != 0 || gd_storage_exec() != 0 || gd_fastpath_exec() != 0 || gd_tensor_exec(module) != 0 || gd_function_exec(module) != 0) return -1;
+  if (gd_runtime_exec() != 0 || gd_storage_exec() != 0 || gd_fastpath_exec() != 0 || gd_tensor_exec(module) != 0 || gd_descriptor_exec(module) != 0 ||
+      gd_function_exec(module) != 0) return -1;
   return PyModule_AddStringConstant(module, "__version__", GODLPACK_VERSION);
 }
 

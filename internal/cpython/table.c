@@ -2,7 +2,6 @@
    speed, some of it without the GIL, in forked children and during finalization: no Go here. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
-#include <pthread.h>
 #include <stdlib.h>
 
 #include "core.h"
@@ -191,38 +190,6 @@ static int slot_managed_to_py(DLManagedTensorVersioned *m, void **out) {
     Py_DecRef(address);
   }
   return *out == NULL ? -1 : 0;
-}
-
-/* Of each thread: its current streams. No thread-local variable, for which a process with many copies of this library
-   has no room. */
-static GD_KEPT pthread_key_t streams_key;
-
-/* gd_stream_exec makes room for each thread's streams.
-   C because: (b), whoever asks for the stream has only C.
-   GIL: held.
-   Owns: nothing passes; -1 on failure, with MemoryError set.
-   Threads: the importing one. */
-int gd_stream_exec(void) {
-  if (pthread_key_create(&streams_key, free) == 0) return 0;
-  PyErr_NoMemory();
-  return -1;
-}
-
-/* gd_current_stream is where the calling thread's current stream on a CUDA device stands; 0 is the default stream. NULL if
-   none was ever set and make is false, if there is no memory for one, and for devices beyond those that have a place.
-   C because: (b), see gd_stream_exec.
-   GIL: not needed.
-   Owns: the place is the thread's; the stream belongs to whoever made it.
-   Threads: any, each with its own. */
-uintptr_t *gd_current_stream(int32_t device_id, bool make) {
-  enum { PLACES = 64 };
-  if (device_id < 0 || device_id >= PLACES) return NULL;
-  uintptr_t *streams = pthread_getspecific(streams_key);
-  if (streams == NULL && make) {
-    streams = calloc(PLACES, sizeof *streams);
-    if (streams == NULL || pthread_setspecific(streams_key, streams) != 0) return free(streams), NULL;
-  }
-  return streams == NULL ? NULL : &streams[device_id];
 }
 
 /* R58: work for tensors on the CPU has no stream. */

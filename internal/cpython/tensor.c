@@ -1,98 +1,12 @@
-/* The Python types: Tensor, and the two descriptors DType and Device. Their data is C, so that it lives on
-   whatever happens to the Go runtime; what they do beyond reading it is Go's. */
+/* The Python type Tensor. Its data is C, so that it lives on whatever happens to the Go runtime; what it does beyond reading it
+   is Go's. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "core.h"
 #include "docstrings.h"
 
-GD_KEPT PyTypeObject *gd_tensor_type, *gd_dtype_type, *gd_device_type;
-
-/* ---- what a record means, as far as the fast paths need it ---- */
-
-/* gd_element_count multiplies the extents of a record that was checked before.
-   C because: (c).
-   GIL: not needed.
-   Owns: nothing.
-   Threads: any. */
-int64_t gd_element_count(const DLTensor *t) {
-  int64_t count = 1;
-  for (int i = 0; i < t->ndim; i++) count *= t->shape[i];
-  return count;
-}
-
-/* gd_item_bits says how far apart neighbouring elements are, in bits: the rule of dlpack.DType.BitSize (R21,
-   R22), here for the allocator and the attributes; a test holds the two together.
-   C because: (c).
-   GIL: not needed.
-   Owns: nothing.
-   Threads: any. */
-int64_t gd_item_bits(DLDataType d, uint64_t flags) {
-  return (int64_t)(flags & DLPACK_SUBBYTE_PADDED ? (d.bits + 7) & ~7 : d.bits) * d.lanes;
-}
-
-/* gd_byte_count is how many bytes compact elements take, of a record that was checked before.
-   C because: (c).
-   GIL: not needed.
-   Owns: nothing.
-   Threads: any. */
-int64_t gd_byte_count(const DLTensor *t, uint64_t flags) {
-  int64_t bits = gd_item_bits(t->dtype, flags), count = gd_element_count(t);
-  return bits % 8 == 0 ? count * (bits / 8) : (count * bits + 7) / 8;
-}
-
-/* Which numbers of bytes a dtype code may have, as a bit set; what is rarer than this is Go's to judge. */
-static const uint32_t plain_bytes[kDLFloat4_e2m1fn + 1] = {
-    [0] = 1 << 1 | 1 << 2 | 1 << 4 | 1 << 8, [1] = 1 << 1 | 1 << 2 | 1 << 4 | 1 << 8,
-    [2] = 1 << 2 | 1 << 4 | 1 << 8, [4] = 1 << 2, [5] = 1 << 4 | 1 << 8 | 1 << 16, [6] = 1 << 1,
-    [7] = 1 << 1, [8] = 1 << 1, [9] = 1 << 1, [10] = 1 << 1, [11] = 1 << 1, [12] = 1 << 1, [13] = 1 << 1, [14] = 1 << 1,
-};
-
-static bool plain_dtype(DLDataType d) {
-  return d.lanes == 1 && d.code < kDLFloat4_e2m1fn && d.bits % 8 == 0 && d.bits <= 128 && plain_bytes[d.code] >> (d.bits / 8) & 1;
-}
-
-#define FAR ((int64_t)1 << 56) /* elements of at most 16 bytes that are farther apart are not plain; 64 such sums fit */
-#define ADDRESSES ((uintptr_t)1 << 62)
-
-/* Whether so many elements, which reach that far before and behind the first, all have addresses. */
-static bool addressable(const DLTensor *t, int64_t count, int64_t below, int64_t above) {
-  uintptr_t size = t->dtype.bits / 8, start = (uintptr_t)t->data;
-  if (!gd_is_address(t->data) || start > ADDRESSES || t->byte_offset > ADDRESSES || count > FAR) return false;
-  start += t->byte_offset;
-  return above <= FAR && below >= -FAR && (uintptr_t)-below * size <= start && start + (uintptr_t)(above + 1) * size <= ADDRESSES;
-}
-
-/* gd_fast_path_ok's last question, of elements that are not compact. */
-static bool plain_strides(const DLTensor *t) {
-  bool empty = false;
-  int64_t count = 1, below = 0, above = 0, span; /* how far elements reach, in elements; extents of 0 count as 1 */
-  for (int i = 0; i < t->ndim; i++) {
-    int64_t n = t->shape[i] + (t->shape[i] == 0);
-    if (n < 0 || __builtin_mul_overflow(count, n, &count)) return false;
-    empty |= t->shape[i] == 0;
-    if (__builtin_mul_overflow(n - 1, t->strides[i], &span) || span < -FAR || span > FAR) return false;
-    below += span < 0 ? span : 0;
-    above += span > 0 ? span : 0;
-  }
-  return (empty && t->data == NULL) || addressable(t, count, below, above);
-}
-
-/* gd_fast_path_ok is true for a record that needs no second look: R39-R42 hold, and so does everything that
-   dlpack.Tensor.Validate would check. False means only that Go must look.
-   C because: (c).
-   GIL: not needed.
-   Owns: nothing.
-   Threads: any. */
-bool gd_fast_path_ok(const DLTensor *t) {
-  if ((uint32_t)t->ndim > DLPACK_MAX_NDIM || !plain_dtype(t->dtype)) return false;
-  if (t->device.device_type != kDLCPU && t->device.device_type != kDLCUDA) return false;
-  if (t->ndim > 0 && (!gd_is_address(t->shape) || !gd_is_address(t->strides))) return false;
-  int64_t count = gd_compact_count(t);
-  return count > 0 ? addressable(t, count, 0, count - 1) : plain_strides(t);
-}
-
-/* ---- Tensor ---- */
+GD_KEPT PyTypeObject *gd_tensor_type;
 
 static bool address_data(DLDevice d) {
   switch (d.device_type) {
@@ -293,8 +207,6 @@ static void tensor_releasebuffer(PyObject *self, Py_buffer *view) {
 }
 
 GD_TENSOR_METHODS(GD_TRAMPOLINE)
-GD_DTYPE_METHODS(GD_TRAMPOLINE)
-GD_DEVICE_METHODS(GD_TRAMPOLINE)
 
 static PyMethodDef tensor_methods[] = {
     GD_TENSOR_METHODS(GD_METHOD)
@@ -303,8 +215,6 @@ static PyMethodDef tensor_methods[] = {
     {"__dlpack_device__", tensor_dlpack_device, METH_NOARGS, doc_tensor_dlpack_device},
     {0},
 };
-static PyMethodDef dtype_methods[] = {GD_DTYPE_METHODS(GD_METHOD) {0}};
-static PyMethodDef device_methods[] = {GD_DEVICE_METHODS(GD_METHOD) {0}};
 
 /* No Python object can be reached from a tensor so that it leads back to it: no cycle collection. */
 static PyType_Spec tensor_spec = {
@@ -324,142 +234,7 @@ static PyType_Spec tensor_spec = {
         {0},
     }};
 
-/* ---- DType and Device ---- */
-
-/* gd_descriptor_new makes a DType or a Device.
-   C because: (a).
-   GIL: held.
-   Owns: the result is the caller's, NULL with MemoryError set on failure; name and kind (which may be NULL)
-     stay the caller's.
-   Threads: any with the GIL. */
-PyObject *gd_descriptor_new(PyTypeObject *type, uint64_t key, PyObject *name, PyObject *kind, int itemsize) {
-  gd_descriptor *l = PyObject_Malloc(sizeof *l);
-  if (l == NULL) return PyErr_NoMemory();
-  PyObject_Init((PyObject *)l, type);
-  l->value.key = key;
-  l->itemsize = itemsize;
-  Py_IncRef(l->name = name);
-  if ((l->kind = kind) != NULL) Py_IncRef(kind);
-  return (PyObject *)l;
-}
-
-static void descriptor_dealloc(PyObject *self) {
-  gd_descriptor *l = (gd_descriptor *)self;
-  PyTypeObject *type = Py_TYPE(self);
-  Py_DecRef(l->name);
-  Py_DecRef(l->kind);
-  PyObject_Free(self);
-  Py_DecRef((PyObject *)type);
-}
-
-static Py_hash_t descriptor_hash(PyObject *self) { return PyObject_Hash(((gd_descriptor *)self)->name); }
-
-static PyObject *descriptor_str(PyObject *self) {
-  Py_IncRef(((gd_descriptor *)self)->name);
-  return ((gd_descriptor *)self)->name;
-}
-
-static PyObject *descriptor_repr(PyObject *self) {
-  return PyUnicode_FromFormat("%s(%R)", Py_TYPE(self) == gd_dtype_type ? "DType" : "Device", ((gd_descriptor *)self)->name);
-}
-
-static PyObject *descriptor_compare(PyObject *self, PyObject *other, int how) {
-  if (how != Py_EQ && how != Py_NE) {
-    Py_IncRef(Py_NotImplemented);
-    return Py_NotImplemented;
-  }
-  if (Py_TYPE(self) == Py_TYPE(other))
-    return PyBool_FromLong((((gd_descriptor *)self)->value.key == ((gd_descriptor *)other)->value.key) == (how == Py_EQ));
-  int op = Py_TYPE(self) == gd_dtype_type ? GD_OP_dtype_compare : GD_OP_device_compare;
-  PyObject *equal = gd_enter(op, self, &other, 1, NULL);
-  if (how == Py_EQ || equal == NULL || equal == Py_NotImplemented) return equal;
-  PyObject *unequal = PyBool_FromLong(equal == Py_False);
-  Py_DecRef(equal);
-  return unequal;
-}
-
-static PyObject *descriptor_make(int op, PyTypeObject *type, PyObject *args, PyObject *kwargs) {
-  PyObject *both[2] = {args, kwargs};
-  return gd_enter(op, (PyObject *)type, both, kwargs == NULL ? 1 : 2, NULL);
-}
-static PyObject *dtype_new(PyTypeObject *type, PyObject *args, PyObject *kw) { return descriptor_make(GD_OP_dtype_new, type, args, kw); }
-static PyObject *device_new(PyTypeObject *type, PyObject *args, PyObject *kw) { return descriptor_make(GD_OP_device_new, type, args, kw); }
-
-#define FIELD(name, kind, field, doc) {name, kind, offsetof(gd_descriptor, field), GD_READONLY, doc}
-static PyMemberDef dtype_members[] = {
-    FIELD("name", GD_T_OBJECT_EX, name, doc_dtype_name),
-    FIELD("code", GD_T_UBYTE, value.dtype.code, doc_dtype_code),
-    FIELD("bits", GD_T_UBYTE, value.dtype.bits, doc_dtype_bits),
-    FIELD("lanes", GD_T_USHORT, value.dtype.lanes, doc_dtype_lanes),
-    FIELD("itemsize", GD_T_INT, itemsize, doc_dtype_itemsize),
-    {0},
-};
-static PyObject *dtype_numpy(PyObject *self, void *ignored) { return (void)ignored, gd_enter(GD_OP_dtype_numpy, self, NULL, 0, NULL); }
-static PyGetSetDef dtype_getset[] = {
-    {"__numpy_dtype__", dtype_numpy, NULL, doc_dtype_numpy_dtype, NULL},
-    {0},
-};
-static PyMemberDef device_members[] = {
-    FIELD("type", GD_T_OBJECT_EX, kind, doc_device_type),
-    FIELD("id", GD_T_INT, value.device.device_id, doc_device_id),
-    {0},
-};
-
-static PyGetSetDef device_getset[] = {{0}};
-
-#define LABEL_SLOTS(doc, members, methods, getset, new) \
-  (PyType_Slot[]) { \
-    {Py_tp_doc, (void *)doc}, {Py_tp_new, new}, {Py_tp_dealloc, descriptor_dealloc}, {Py_tp_members, members}, {Py_tp_methods, methods}, {Py_tp_getset, getset}, \
-        {Py_tp_repr, descriptor_repr}, {Py_tp_str, descriptor_str}, {Py_tp_hash, descriptor_hash}, {Py_tp_richcompare, descriptor_compare}, {0}, \
-  }
-#define LABEL_FLAGS Py_TPFLAGS_DEFAULT | Py_TPFLAGS_IMMUTABLETYPE
-static PyType_Spec dtype_spec = {"godlpack.DType", sizeof(gd_descriptor), 0, LABEL_FLAGS,
-                                 LABEL_SLOTS(doc_dtype, dtype_members, dtype_methods, dtype_getset, dtype_new)};
-static PyType_Spec device_spec = {"godlpack.Device", sizeof(gd_descriptor), 0, LABEL_FLAGS,
-                                  LABEL_SLOTS(doc_device, device_members, device_methods, device_getset, device_new)};
-
-/* gd_descriptor_cached finds an object by its key, and asks Go to make it the first time: dtypes and devices are read often
-   and are few.
-   C because: (c).
-   GIL: held.
-   Owns: the result is the caller's; NULL with an exception set on failure.
-   Threads: any with the GIL. */
-PyObject *gd_descriptor_cached(gd_descriptor_cache cache, uint64_t key, int op) {
-  gd_descriptor_slot *slot = &cache[(key * 0x9E3779B97F4A7C15u) >> 58];
-  if (slot->descriptor == NULL || slot->key != key) {
-    PyObject *number = PyLong_FromUnsignedLongLong(key);
-    PyObject *descriptor = number == NULL ? NULL : gd_enter(op, NULL, &number, 1, NULL);
-    Py_DecRef(number);
-    if (descriptor == NULL) return NULL;
-    Py_DecRef(slot->descriptor);
-    *slot = (gd_descriptor_slot){key, descriptor};
-  }
-  Py_IncRef(slot->descriptor);
-  return slot->descriptor;
-}
-
-static GD_OWN gd_descriptor_cache own_dtypes, own_devices;
-static GD_KEPT gd_descriptor_slot *dtypes = own_dtypes, *devices = own_devices;
-
-/* gd_dtype_object is the DType of a record's dtype.
-   C because: (c).
-   GIL: held.
-   Owns: the result is the caller's; NULL with an exception set on failure.
-   Threads: any with the GIL. */
-PyObject *gd_dtype_object(DLDataType d) {
-  return gd_descriptor_cached(dtypes, gd_dtype_key(d), GD_OP_module_make_dtype);
-}
-
-/* gd_device_object is the Device of a record's device.
-   C because: (c).
-   GIL: held.
-   Owns: the result is the caller's; NULL with an exception set on failure.
-   Threads: any with the GIL. */
-PyObject *gd_device_object(DLDevice d) {
-  return gd_descriptor_cached(devices, (uint64_t)(uint32_t)d.device_id << 32 | (uint32_t)d.device_type, GD_OP_module_make_device);
-}
-
-/* ---- making the types ---- */
+/* ---- making the type ---- */
 
 static int publish(PyTypeObject *type) {
   PyObject *capsule = PyCapsule_New((void *)&gd_exchange_api, "dlpack_exchange_api", NULL); /* R50, R52 */
@@ -472,25 +247,17 @@ static int publish(PyTypeObject *type) {
   return rc ? -1 : 0;
 }
 
-static PyTypeObject *make_type(PyObject *module, PyType_Spec *spec) {
-  return (PyTypeObject *)PyType_FromModuleAndSpec(module, spec, NULL);
-}
-
-/* gd_tensor_exec makes the types, once in the life of the process, and puts them into module: another
-   import of the module finds the same types, since tensors of the first may still be about.
+/* gd_tensor_exec makes the type, once in the life of the process, and puts it into module: another import of the module finds
+   the same type, since tensors of the first may still be about.
    C because: (a).
    GIL: held.
    Owns: nothing passes; on failure -1 with an exception set.
    Threads: the importing one. */
 int gd_tensor_exec(PyObject *module) {
   if (gd_tensor_type == NULL) {
-    PyTypeObject *tensor = make_type(module, &tensor_spec);
+    PyTypeObject *tensor = (PyTypeObject *)PyType_FromModuleAndSpec(module, &tensor_spec, NULL);
     if (tensor == NULL || publish(tensor) != 0 || gd_stream_exec() != 0) return -1;
-    if ((gd_dtype_type = make_type(module, &dtype_spec)) == NULL) return -1;
-    if ((gd_device_type = make_type(module, &device_spec)) == NULL) return -1;
     gd_tensor_type = tensor;
   }
-  if (PyModule_AddObjectRef(module, "Tensor", (PyObject *)gd_tensor_type) != 0) return -1;
-  if (PyModule_AddObjectRef(module, "DType", (PyObject *)gd_dtype_type) != 0) return -1;
-  return PyModule_AddObjectRef(module, "Device", (PyObject *)gd_device_type);
+  return PyModule_AddObjectRef(module, "Tensor", (PyObject *)gd_tensor_type);
 }

@@ -36,7 +36,8 @@ int64_t gd_element_count(const DLTensor *t);
 int64_t gd_item_bits(DLDataType d, uint64_t flags);
 int64_t gd_byte_count(const DLTensor *t, uint64_t flags);
 
-int gd_tensor_exec(PyObject *module); /* makes the types; part of the module's execution */
+int gd_tensor_exec(PyObject *module); /* makes the type; part of the module's execution */
+int gd_descriptor_exec(PyObject *module);
 
 /* A dtype or a device: an immutable value with a name. */
 typedef struct {
