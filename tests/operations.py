@@ -14,7 +14,7 @@ import importlib.util
 import operator
 import pickle
 
-from forge import Failure, delete, table_of
+from fakes import Failure, delete, table_of
 
 import godlpack as gd
 from godlpack.testing.records import (

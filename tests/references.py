@@ -97,7 +97,7 @@ def pytest_runtest_protocol(item, nextitem):
     def run():
         item._initrequest()  # the fixtures anew; the module's stay, as its parent is next
         reports[:] = runtestprotocol(item, log=False, nextitem=item.parent)
-        for name in {"forge", "godlpack.testing.peers"} & sys.modules.keys():
+        for name in {"fakes", "godlpack.testing.peers"} & sys.modules.keys():
             sys.modules[name]._kept.clear()  # for ever, but for this
 
     run()

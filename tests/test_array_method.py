@@ -4,7 +4,7 @@ import gc
 
 import pytest
 from dtypes import DTYPES, ML_DTYPES, NUMPY
-from forge import Forged
+from fakes import Forged
 
 import godlpack as gd
 

@@ -5,7 +5,7 @@ import gc
 
 import pytest
 from dtypes import DTYPES, FORMATS
-from forge import READ_ONLY, Forged
+from fakes import READ_ONLY, Forged
 
 import godlpack as gd
 

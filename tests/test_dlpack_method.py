@@ -7,7 +7,7 @@ import threading
 
 import pytest
 from dtypes import DTYPES
-from forge import IS_COPIED, PADDED, READ_ONLY, Forged, delete, managed_in, name_of, take
+from fakes import IS_COPIED, PADDED, READ_ONLY, Forged, delete, managed_in, name_of, take
 
 import godlpack as gd
 

@@ -9,7 +9,7 @@ import warnings
 
 import pytest
 from dtypes import DTYPES
-from forge import (
+from fakes import (
     IS_COPIED,
     OWN,
     PADDED,
@@ -220,7 +220,7 @@ def test_devices(kind):
 @pytest.mark.parametrize("device", [(2, 0), (4, 0), (8, 0)])
 def test_offset_travels_where_data_is_a_handle(device):
     """An address takes the offset in; a handle (of OpenCL, Metal, ...) cannot."""
-    from forge import managed_in
+    from fakes import managed_in
 
     t = check_taken(Forged((4,), device=device, byte_offset=4))
     record = managed_in(t[1:].__dlpack__(max_version=(1, 0))).dl_tensor

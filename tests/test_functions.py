@@ -19,7 +19,7 @@ from collections import namedtuple
 from fractions import Fraction
 from pathlib import Path
 
-import forge
+import fakes
 import pytest
 from ctrl_c import PRESSED
 from together import together
@@ -582,7 +582,7 @@ def test_small_output_of_a_dtype_that_numpy_has_not(f, np, torch):
 
 
 def with_strides_at(address):
-    forged = forge.Forged((2, 3))
+    forged = fakes.Forged((2, 3))
     forged.managed.dl_tensor.strides = ctypes.cast(address, ctypes.POINTER(ctypes.c_int64))
     return forged
 
@@ -594,17 +594,17 @@ ALLOCATORS = {
     "fails without a word": (FULL, MemoryError, "^$"),
     "gives nothing": (lambda: None, MemoryError, "has no memory for an output"),
     "no address of strides": (lambda: with_strides_at(8), *REFUSED),
-    "another shape": (lambda: forge.Forged((3, 2)), *REFUSED),
-    "another rank": (lambda: forge.Forged((6,)), *REFUSED),
-    "another dtype": (lambda: forge.Forged((2, 3), dtype=(0, 32, 1)), *REFUSED),
-    "another device": (lambda: forge.Forged((2, 3), device=(2, 0)), *REFUSED),
-    "gaps": (lambda: forge.Forged((2, 3), (6, 2)), *REFUSED),
-    "read-only": (lambda: forge.Forged((2, 3), flags=forge.READ_ONLY), *REFUSED),
-    "no address": (lambda: forge.Forged((2, 3), data=8), *REFUSED),
-    "no shape": (lambda: forge.Forged(None, None, ndim=2), *REFUSED),
-    "no memory": (lambda: forge.Forged((2, 3), data=None), *REFUSED),
-    "good": (lambda: forge.Forged((2, 3)), None, ""),
-    "good, without strides": (lambda: forge.Forged((2, 3), None), None, ""),
+    "another shape": (lambda: fakes.Forged((3, 2)), *REFUSED),
+    "another rank": (lambda: fakes.Forged((6,)), *REFUSED),
+    "another dtype": (lambda: fakes.Forged((2, 3), dtype=(0, 32, 1)), *REFUSED),
+    "another device": (lambda: fakes.Forged((2, 3), device=(2, 0)), *REFUSED),
+    "gaps": (lambda: fakes.Forged((2, 3), (6, 2)), *REFUSED),
+    "read-only": (lambda: fakes.Forged((2, 3), flags=fakes.READ_ONLY), *REFUSED),
+    "no address": (lambda: fakes.Forged((2, 3), data=8), *REFUSED),
+    "no shape": (lambda: fakes.Forged(None, None, ndim=2), *REFUSED),
+    "no memory": (lambda: fakes.Forged((2, 3), data=None), *REFUSED),
+    "good": (lambda: fakes.Forged((2, 3)), None, ""),
+    "good, without strides": (lambda: fakes.Forged((2, 3), None), None, ""),
 }
 
 
@@ -615,7 +615,7 @@ def test_small_output_by_an_allocator_that_errs(f, np, case):
 
     def allocate(prototype, out, context, set_error):
         p = prototype.contents
-        assert (p.dims(), p.data, p.steps(), p.dtype_triple()) == ((2, 3), None, None, forge.FLOAT32)
+        assert (p.dims(), p.data, p.steps(), p.dtype_triple()) == ((2, 3), None, None, fakes.FLOAT32)
         if make is None:
             set_error(context, b"MemoryError", b"the framework is full")
             return -1
@@ -629,20 +629,20 @@ def test_small_output_by_an_allocator_that_errs(f, np, case):
         out[0] = made[-1].address
         return 0
 
-    class Array(forge.Taken):
+    class Array(fakes.Taken):
         pass
 
-    table = forge.forged_table(makes=Array)
-    Array.__dlpack_c_exchange_api__ = forge.publish(table).__dlpack_c_exchange_api__
+    table = fakes.forged_table(makes=Array)
+    Array.__dlpack_c_exchange_api__ = fakes.publish(table).__dlpack_c_exchange_api__
     x = np.ones((2, 3), "float32")
-    table.allocator = forge.slot(forge.Allocator, allocate)
+    table.allocator = fakes.slot(fakes.Allocator, allocate)
     for _ in range(2):
         if error is None:
             y = f.placed(x, like=Array)
             assert isinstance(y, Array)
             data = made[-1].memory
             assert bytes(data)[:24] == b"\5" * 24
-            assert bytes(data)[24:28] == bytes(forge.Forged().memory)[24:28], "and not a byte more"
+            assert bytes(data)[24:28] == bytes(fakes.Forged().memory)[24:28], "and not a byte more"
             del y
         else:
             with pytest.raises(error, match=text):
@@ -1112,18 +1112,18 @@ def test_host_and_libraries_agree(tmp_path):
 
 LENT = """
 import ctypes, sys, threading
-import forge
+import fakes
 import godlpack as gd
 f = gd.load_module({library!r})
 
-class Lent(forge.Producer):  # a type whose table lends what it does not share
+class Lent(fakes.Producer):  # a type whose table lends what it does not share
     pass
 
 def lend(x, out):
     out[0] = x.forged.managed.dl_tensor
     return 0
 
-other = moved = forge.Forged((3,))
+other = moved = fakes.Forged((3,))
 def share(x, out):
     if how == "nothing":
         return 0
@@ -1138,11 +1138,11 @@ def share(x, out):
     out[0] = x.forged.address
     return 0
 
-table = forge.forged_table(from_py=share)
-table.record_from_py = forge.slot(forge.RecordFromPy, lend)
-Lent.__dlpack_c_exchange_api__ = forge.publish(table).__dlpack_c_exchange_api__
+table = fakes.forged_table(from_py=share)
+table.record_from_py = fakes.slot(fakes.RecordFromPy, lend)
+Lent.__dlpack_c_exchange_api__ = fakes.publish(table).__dlpack_c_exchange_api__
 how = "well"
-x = Lent(forge.Forged((3,)))
+x = Lent(fakes.Forged((3,)))
 kept = gd.from_dlpack(x)  # which makes a plan
 assert f.tell(x).startswith("tensor 2 32 (3:1,)")
 
@@ -1171,12 +1171,12 @@ def test_tensors_that_cannot_be_held(python, library, how, text):
         + f"""
 how, text = {how!r}, {text!r}
 if how == "error":
-    table.managed_from_py = forge.RAISES_SYSTEM_ERROR
+    table.managed_from_py = fakes.RAISES_SYSTEM_ERROR
 assert f.nop3(x, 1, 2) is None  # nobody may change it
 for call in (
     lambda: f.nop3(x, [1], 2),
     lambda: f.nop3(x, object(), 2),
-    lambda: f.nop3(x, forge.Producer(forge.Forged()), 2),
+    lambda: f.nop3(x, fakes.Producer(fakes.Forged()), 2),
     lambda: f.poll(x),
     lambda: f.elsewhere(x, gd.Device("metal"), like=gd.Tensor),
     lambda: f.echo(x, out=gd.zeros(3)),
@@ -1253,19 +1253,19 @@ def test_default_framework_that_changes(np, library, monkeypatch):
         make(*described, "numpy")(11)
 
 
-@pytest.mark.parametrize("to_py", [forge.RAISES_ONLY, lambda address, out: 0], ids=["an error", "nothing"])
+@pytest.mark.parametrize("to_py", [fakes.RAISES_ONLY, lambda address, out: 0], ids=["an error", "nothing"])
 def test_framework_that_does_not_take_its_own(f, np, to_py):
     made = []
 
     def allocate(prototype, out, context, set_error):
-        made.append(forge.Forged((2, 3)))
+        made.append(fakes.Forged((2, 3)))
         made[-1].exported += 1
         out[0] = made[-1].address
         return 0
 
-    table = forge.forged_table(to_py=to_py)
-    table.allocator = forge.slot(forge.Allocator, allocate)
-    array_type = forge.publish(table)
+    table = fakes.forged_table(to_py=to_py)
+    table.allocator = fakes.slot(fakes.Allocator, allocate)
+    array_type = fakes.publish(table)
     with pytest.raises(Exception, match=r"^"):
         f.placed(np.ones((2, 3), "float32"), like=array_type)
     gc.collect()
@@ -1365,7 +1365,7 @@ char *where(void) { return big; }
 
 GUARDED = """
 import ctypes, sys, threading
-import forge
+import fakes
 import godlpack as gd
 f = gd.load_module({library!r})
 kept = []
@@ -1374,7 +1374,7 @@ def lend(x, out):
     out[0] = x.forged.managed.dl_tensor
     return x.lends
 
-class Like(forge.Producer):
+class Like(fakes.Producer):
     lends = 0
     yes = ()
     def __init__(self, forged):
@@ -1406,10 +1406,10 @@ class Lookup(Like):
     def __getattribute__(self, name):
         return super().__getattribute__(name)
 
-table = forge.forged_table()
-table.record_from_py = forge.slot(forge.RecordFromPy, lend)
+table = fakes.forged_table()
+table.record_from_py = fakes.slot(fakes.RecordFromPy, lend)
 for kind in (Plain, Property, Method, Lookup):
-    kind.__dlpack_c_exchange_api__ = forge.publish(table).__dlpack_c_exchange_api__
+    kind.__dlpack_c_exchange_api__ = fakes.publish(table).__dlpack_c_exchange_api__
 
 def outcome(call, *arguments):
     try:
@@ -1418,7 +1418,7 @@ def outcome(call, *arguments):
         return error
 
 def made(kind, **keywords):
-    x = kind(forge.Forged(**keywords))
+    x = kind(fakes.Forged(**keywords))
     x.forged.managed.deleter = None  # the memory stays
     return x
 """
@@ -1476,17 +1476,17 @@ class Changes(Plain):
             self.forged.managed.dl_tensor.dtype.lanes = 2
         return False
 
-class Bare(forge.Producer):
+class Bare(fakes.Producer):
     pass
 
-class Lent(forge.Producer):
+class Lent(fakes.Producer):
     lends = 0
 
 Changes.__dlpack_c_exchange_api__ = Plain.__dlpack_c_exchange_api__
-Bare.__dlpack_c_exchange_api__ = forge.publish(forge.forged_table()).__dlpack_c_exchange_api__
-failing = forge.forged_table()
+Bare.__dlpack_c_exchange_api__ = fakes.publish(fakes.forged_table()).__dlpack_c_exchange_api__
+failing = fakes.forged_table()
 failing.record_from_py = table.record_from_py
-Lent.__dlpack_c_exchange_api__ = forge.publish(failing).__dlpack_c_exchange_api__
+Lent.__dlpack_c_exchange_api__ = fakes.publish(failing).__dlpack_c_exchange_api__
 for kind in (Changes, Plain):
     assert gd.from_dlpack(made(kind, shape=(1,))).tolist() == [0]
 for change in ("lends", "lanes"):
@@ -1494,11 +1494,11 @@ for change in ("lends", "lanes"):
     x.change = change
     outcome(f.tell, x)
 for kind in (Bare, Lent):
-    x = kind(forge.Forged())
+    x = kind(fakes.Forged())
     kept.append(gd.from_dlpack(x))
     assert f.tell(x).startswith("tensor")
-failing.managed_from_py = forge.RAISES_SYSTEM_ERROR
-x = Lent(forge.Forged())
+failing.managed_from_py = fakes.RAISES_SYSTEM_ERROR
+x = Lent(fakes.Forged())
 assert isinstance(outcome(f.nop3, x, made(Plain), 1), SystemError)
 kept.clear()
 print("held")

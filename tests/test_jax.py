@@ -10,7 +10,7 @@ import weakref
 
 import pytest
 from dtypes import JAX
-from forge import Forged
+from fakes import Forged
 
 import godlpack as gd
 

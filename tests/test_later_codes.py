@@ -2,7 +2,7 @@
 
 import pytest
 from dtypes import NUMPY
-from forge import Forged, managed_in
+from fakes import Forged, managed_in
 
 import godlpack as gd
 

@@ -9,7 +9,7 @@ import sys
 
 import numpy as np
 import pytest
-from forge import Forged, take
+from fakes import Forged, take
 from together import together
 
 import godlpack as gd

@@ -5,7 +5,7 @@ import gc
 import weakref
 
 import pytest
-from forge import Forged, Producer, forged_table, publish
+from fakes import Forged, Producer, forged_table, publish
 
 import godlpack as gd
 

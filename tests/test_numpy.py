@@ -7,7 +7,7 @@ import weakref
 
 import pytest
 from dtypes import FORMATS, ML_DTYPES, NUMPY
-from forge import PADDED, READ_ONLY, managed_in
+from fakes import PADDED, READ_ONLY, managed_in
 from layouts import BASE, KEYS, REVERSED
 
 import godlpack as gd

@@ -5,7 +5,7 @@ import pickle
 
 import pytest
 from dtypes import DTYPES
-from forge import PADDED, Forged
+from fakes import PADDED, Forged
 
 import godlpack as gd
 

@@ -6,7 +6,7 @@ import gc
 import sys
 
 import pytest
-from forge import Forged
+from fakes import Forged
 
 import godlpack as gd
 

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from forge import (
+from fakes import (
     CurrentStream,
     Forged,
     ManagedFromPy,

@@ -7,7 +7,7 @@ import threading
 
 import pytest
 from dtypes import DTYPES, nbytes
-from forge import (
+from fakes import (
     MAIN_NAME,
     OLD_NAME,
     PADDED,

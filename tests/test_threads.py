@@ -4,7 +4,7 @@ import ctypes
 import sys
 
 import pytest
-from forge import Forged, delete, forged_table, publish, take
+from fakes import Forged, delete, forged_table, publish, take
 from together import ROUNDS, THREADS, together
 
 import godlpack as gd

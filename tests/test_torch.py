@@ -6,7 +6,7 @@ import weakref
 
 import pytest
 from dtypes import TORCH
-from forge import MAIN_NAME, Forged, table_of
+from fakes import MAIN_NAME, Forged, table_of
 from layouts import BASE, KEYS
 
 import godlpack as gd
@@ -364,7 +364,7 @@ def test_opencl(python):
     python(
         """
 import godlpack as gd, torch
-from forge import Forged
+from fakes import Forged
 t = gd.from_dlpack(Forged(device=(4, 0)).capsule())
 try:
     t.to(torch.Tensor)

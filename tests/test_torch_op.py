@@ -4,7 +4,7 @@ import importlib
 import shutil
 
 import pytest
-from test_go_functions import library, pytestmark  # noqa: F401  # a fixture, and what it needs
+from test_go_library import library, pytestmark  # noqa: F401  # a fixture, and what it needs
 
 import godlpack as gd
 from godlpack import _torch

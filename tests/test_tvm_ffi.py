@@ -5,7 +5,7 @@ import gc
 
 import pytest
 from dtypes import DTYPES
-from forge import Forged, forged_table, publish
+from fakes import Forged, forged_table, publish
 from layouts import BASE, KEYS, REVERSED
 
 import godlpack as gd

@@ -5,7 +5,7 @@ process its LeakSanitizer looks for what nobody points to any more. Python itsel
 and such libraries allocated counts.
 
 By default this is a bounded part, of a minute: 10,000 random records, and few tests that load frameworks. All records:
-`GODLPACK_FUZZ=1000000 tox -e asan -- tests/test_hostile.py -k random_records`, about 20 minutes, most of them in Go
+`GODLPACK_FUZZ=1000000 tox -e asan -- tests/test_malformed_input.py -k random_records`, about 20 minutes, most of them in Go
 that is watched. GODLPACK_ASAN=c watches the C code alone, in a tenth of the time, and looks for no leaks.
 """
 
@@ -20,8 +20,8 @@ from pathlib import Path
 import extension
 
 # Not no_memory, which replaces malloc as the sanitizer does. Not those of forks: fork() may copy a lock of gcc's sanitizer that another thread holds, and the child hangs in it.
-TESTS = ["hostile", "from_dlpack", "dlpack_method", "table", "buffer", "numpy", "pickle", "lifetime"]
-TESTS += ["functions", "go_functions"]
+TESTS = ["malformed_input", "from_dlpack", "dlpack_method", "table", "buffer", "numpy", "pickle", "lifetime"]
+TESTS += ["functions", "go_library"]
 RECORDS = "10000"
 C_ALONE = os.environ.get("GODLPACK_ASAN") == "c"
 BYTES = "tests/test_lifetime.py::test_bytes_stay"  # the sanitizer keeps freed memory a while

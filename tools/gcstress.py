@@ -12,9 +12,9 @@ import sys
 import extension
 
 # Not those that fill much memory, start other processes, or ask the wheel.
-TESTS = ["buffer", "device", "dlpack_method", "dtype", "from_dlpack", "hostile", "jax", "lifetime"]
-TESTS += ["numpy", "pickle", "points", "rules", "table", "tensor", "threads", "torch", "torch_op", "tvm_ffi"]
-TESTS += ["functions", "go_functions"]
+TESTS = ["buffer", "device", "dlpack_method", "dtype", "from_dlpack", "malformed_input", "jax", "lifetime"]
+TESTS += ["numpy", "pickle", "parity", "rules", "table", "tensor", "threads", "torch", "torch_op", "tvm_ffi"]
+TESTS += ["functions", "go_library"]
 PACKAGES = ["./packed", "./kernel", "./internal/elementwise", "./library", "./tvmffi"]  # where pointers lie in values
 
 CHAINS = "--deselect=tests/test_lifetime.py::test_long_chain"  # 300,000 crossings, each of which collects garbage

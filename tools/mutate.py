@@ -35,10 +35,10 @@ from mutants import Mutant
 ROOT = Path(__file__).parents[1]
 PRELOADED = ["numpy", "torch", "hypothesis"]  # by the process that forks one for each mutant: godlpack is not
 KILLERS = {
-    "capsule": ["dlpack_method", "from_dlpack", "cuda", "lifetime", "hostile", "jax", "numpy", "table", "tensor"],
+    "capsule": ["dlpack_method", "from_dlpack", "cuda", "lifetime", "malformed_input", "jax", "numpy", "table", "tensor"],
     "internal/cpython": [
-        "buffer", "device", "dlpack_method", "dtype", "from_dlpack", "functions", "go_functions", "hostile", "lifetime",
-        "numpy", "points", "table", "tensor", "threads",
+        "buffer", "device", "dlpack_method", "dtype", "from_dlpack", "functions", "go_library", "malformed_input", "lifetime",
+        "numpy", "parity", "table", "tensor", "threads",
     ],
 }  # fmt: skip
 SLOW = {  # against what lives, with --again

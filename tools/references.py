@@ -24,14 +24,14 @@ TESTS = [
     "dlpack_method",
     "dtype",
     "from_dlpack",
-    "hostile",
+    "malformed_input",
     "jax",
     "lifetime",
     "numpy",
     "pickle",
-    "points",
+    "parity",
 ]
-TESTS += ["rules", "table", "tensor", "threads", "torch", "tvm_ffi", "functions", "go_functions", "references", "leaks"]
+TESTS += ["rules", "table", "tensor", "threads", "torch", "tvm_ffi", "functions", "go_library", "references", "leaks"]
 
 
 def fetched() -> Path:

@@ -16,7 +16,7 @@ from pathlib import Path
 import extension
 from asan import FRAMEWORKS, library
 
-TESTS = ["threads", "lifetime", "table", "dlpack_method", "from_dlpack", "functions", "go_functions"]
+TESTS = ["threads", "lifetime", "table", "dlpack_method", "from_dlpack", "functions", "go_library"]
 FLAGS = "-fsanitize=thread"
 OURS = re.compile(f"{re.escape(str(extension.ROOT))}/(internal/cpython|library|tvmffi)/")
 

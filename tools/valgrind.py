@@ -17,8 +17,8 @@ from pathlib import Path
 
 import extension
 
-TESTS = ["buffer", "device", "dlpack_method", "dtype", "from_dlpack", "hostile", "numpy", "pickle"]
-TESTS += ["points", "table", "tensor", "functions"]
+TESTS = ["buffer", "device", "dlpack_method", "dtype", "from_dlpack", "malformed_input", "numpy", "pickle"]
+TESTS += ["parity", "table", "tensor", "functions"]
 FLAGS = ["--error-limit=no", "--leak-check=full", "--show-leak-kinds=definite", "--errors-for-leak-kinds=definite"]
 FLAGS += ["--num-callers=30", "--fullpath-after=", "--max-threads=2000", "--keep-debuginfo=yes"]
 FLAGS += [f"--suppressions={extension.ROOT / 'tools' / 'valgrind.supp'}"]

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import pytest
-from forge import Forged, Legacy, managed_in, name_of
+from fakes import Forged, Legacy, managed_in, name_of
 
 import godlpack as gd
 

@@ -1,11 +1,11 @@
-"""Hostile input: every field of every record wrong, by every route. An error, exactly one release, and no crash."""
+"""Malformed input: every field of every record wrong, by every route. An error, exactly one release, and no crash."""
 
 import ctypes
 import os
 import random
 
 import pytest
-from forge import NAMES, ManagedToPy, allocate, capsule_name, capsule_new, table_of
+from fakes import NAMES, ManagedToPy, allocate, capsule_name, capsule_new, table_of
 
 import godlpack as gd
 from godlpack.testing import Managed, Producer, published
@@ -187,7 +187,7 @@ def test_table_without_a_way_in(from_py):
 def test_allocator_without_a_shape(python):
     python(
         """
-from forge import allocate, table_of
+from fakes import allocate, table_of
 import godlpack as gd
 rc, managed, said = allocate(table_of(gd.Tensor), None, ndim=1)
 assert (rc, managed, len(said)) == (-1, None, 1)
@@ -328,7 +328,7 @@ class Fuzzer:
     def run(self, rounds):
         for i in range(rounds):
             if i % 1000 == 999:
-                self.by_allocator()  # of which forge.py keeps everything
+                self.by_allocator()  # of which fakes.py keeps everything
             elif i % 3 == 0:
                 self.by_table(self.versioned)
             else:
