@@ -4,8 +4,8 @@ It sees what AddressSanitizer does not: values that were never written, also whe
 goes. All errors count, with three exceptions. Go's runtime reads whole stacks, and glibc compares 32 bytes at a time
 (tools/valgrind.supp). CPython computes with a digit of an int that has none, multiplied by 0, and valgrind believes all that
 follows from it to be unwritten: what CPython reads counts if our C code is close by. Leaks count if our C code allocated what
-is lost. Children are not watched, so that builds need not be waited for. Of a test with more sets of parameters it takes 3 unless
-tests are named: all of them take hours. `GODLPACK_SETS=0 tox -e valgrind` takes all.
+is lost. Children are not watched, so that builds need not be waited for. Of a test with more sets of parameters it takes one
+unless tests are named: all of them take hours. `GODLPACK_SETS=0 tox -e valgrind` takes all.
 """
 
 import os
@@ -52,7 +52,7 @@ def main() -> int:
         log = folder / "valgrind.log"
         environment = {"PYTHONPATH": str(folder), "PYTHONMALLOC": "malloc", "GODLPACK_FUZZ": "200"}
         if not sys.argv[1:]:
-            environment["GODLPACK_SETS"] = os.environ.get("GODLPACK_SETS", "3")
+            environment["GODLPACK_SETS"] = os.environ.get("GODLPACK_SETS", "1")
         command = ["valgrind", *FLAGS, f"--log-file={log}", sys.executable, "-P", "-m", "pytest", "-q", *tests]
         status = subprocess.run(command, cwd=extension.ROOT, env=os.environ | environment).returncode
         found = reports(log)
