@@ -103,7 +103,7 @@ func Long(x tensor.Of[float32], rounds int) bool {
 """.replace("kernel_sum(y)", "measure(y)")
     + """
 func measure(y any) (float64, error) {
-	t, ok := y.(interface{ Dims() []int64 })
+	t, ok := y.(interface{ ShapeSlice() []int64 })
 	if !ok {
 		return 0, kernel.Errorf(kernel.TypeError, "want a tensor")
 	}
