@@ -29,10 +29,6 @@ var dlpackSignature = cpython.Sign("__dlpack__(*, stream=?, max_version=?, dl_de
 
 // ParseRequest reads the arguments of t.__dlpack__ (R1, R2, R7). A wrong kind of argument is a TypeError, which
 // consumers take for an older producer, so nothing else may be one (R3).
-//
-// GIL: held.
-// Owns: nothing passes.
-// Threads: any with the GIL.
 func ParseRequest(c *cpython.Call) (r Request, err error) {
 	args, err := dlpackSignature.Bind(c)
 	if err != nil {
@@ -127,10 +123,6 @@ func parseDevice(pair cpython.Object) (*dlpack.Device, error) {
 
 // ParseCopy reads a copy argument: None or nothing, True, False, or what is true or false. Text is a ValueError, as it
 // is to NumPy: "False" is true.
-//
-// GIL: held.
-// Owns: nothing passes.
-// Threads: any with the GIL.
 func ParseCopy(o cpython.Object) (Copying, error) {
 	if !o.Given() {
 		return CopyIfNeeded, nil
@@ -152,7 +144,6 @@ func ParseCopy(o cpython.Object) (Copying, error) {
 //
 // GIL: held; released while much memory is copied.
 // Owns: the result is new; on error there is none.
-// Threads: any with the GIL.
 func Export(t cpython.Tensor, r Request) (cpython.Object, error) {
 	dev := t.Record().Device
 	moves := r.Device != nil && *r.Device != dev
@@ -217,7 +208,6 @@ func exportCopy(t cpython.Tensor, r Request) (cpython.Object, error) {
 //
 // GIL: held; released while much memory is copied.
 // Owns: the result is new; on error there is none.
-// Threads: any with the GIL.
 func Copy(t cpython.Tensor) (cpython.Object, error) { return memory.Copy(t, copyDevice(t)) }
 
 // copyDevice is where a copy goes that was asked for no device.

@@ -19,9 +19,7 @@ type Imported struct {
 // Import takes the tensor out of a live capsule (R34 to R42). A capsule without a live DLPack name is a ValueError, a
 // tensor that cannot be shared a BufferError.
 //
-// GIL: held.
 // Owns: the result is new and the capsule used; on error there is no result, and the capsule is as it was.
-// Threads: any with the GIL.
 func Import(c cpython.Object) (Imported, error) {
 	if err := live(c); err != nil {
 		return Imported{}, err
@@ -53,7 +51,6 @@ func live(c cpython.Object) error {
 // Check refuses a managed tensor that no consumer may take, reading no more of it than its version allows (R34).
 //
 // GIL: not needed.
-// Owns: nothing passes.
 // Threads: any.
 func Check(m cpython.Managed) error {
 	if v := m.Version(); m.Versioned() && !dlpack.Current.Compatible(v) {
@@ -75,9 +72,7 @@ func fromImmutable(m cpython.Managed) bool {
 
 // Wrap makes a Tensor of a managed tensor that was checked; read-only if its flags say so, or if its library's arrays never change.
 //
-// GIL: held.
 // Owns: takes m on success; on error it is still the caller's. The result is new.
-// Threads: any with the GIL.
 func Wrap(m cpython.Managed) (Imported, error) {
 	flags := m.Flags()
 	taken := Imported{Copied: flags.Has(dlpack.IsCopied), Versioned: m.Versioned(), Immutable: fromImmutable(m)}

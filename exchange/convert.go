@@ -11,7 +11,6 @@ import (
 //
 // GIL: held; runs the other library's Python code.
 // Owns: t and like stay the caller's; the result is new; on error there is none.
-// Threads: any with the GIL.
 func Convert(t cpython.Tensor, like cpython.Object) (cpython.Object, error) {
 	typ := like
 	if !like.IsType() {
@@ -44,8 +43,6 @@ func Convert(t cpython.Tensor, like cpython.Object) (cpython.Object, error) {
 // CanMake reports whether Convert may make objects of a type: whether it is that of a library which takes DLPack tensors.
 //
 // GIL: held; no exception may be pending.
-// Owns: nothing passes.
-// Threads: any with the GIL.
 func CanMake(typ cpython.Object) bool {
 	function := cpython.Imported(root(typ)).FindIn("from_dlpack")
 	defer function.Release()
@@ -159,7 +156,6 @@ func makeJAX(t cpython.Tensor, typ cpython.Object) (cpython.Object, error) {
 //
 // GIL: held; released while much memory is copied.
 // Owns: t stays the caller's; the result is new; on error (BufferError: no protocol) there is none.
-// Threads: any with the GIL.
 func Move(t cpython.Tensor, to dlpack.Device) (cpython.Object, error) {
 	from := t.Record().Device
 	if from == to {

@@ -11,8 +11,6 @@ import (
 // jax or tvm-ffi. ok is false for what is no dtype; a dtype that DLPack cannot name is an error.
 //
 // GIL: held; may run the other library's Python code.
-// Owns: nothing passes.
-// Threads: any with the GIL.
 func DTypeOf(o cpython.Object) (d dlpack.DType, ok bool, err error) {
 	switch {
 	case o.IsDType():

@@ -13,7 +13,6 @@ var attributes = []string{dlpack.ExchangeAttr, dlpack.ExchangeAttrInt}
 //
 // GIL: held; no exception may be pending.
 // Owns: nothing passes; the table lives for ever (R52).
-// Threads: any with the GIL.
 func Find(typ cpython.Object) cpython.Table {
 	for _, name := range attributes {
 		value := typ.Find(name)

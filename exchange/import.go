@@ -29,7 +29,6 @@ func (r Request) asksMore() bool { return r.Device != nil || r.Copy != capsule.C
 //
 // GIL: held; runs x's Python code.
 // Owns: x stays the caller's; the result is new; on error there is none, and nothing of x is held.
-// Threads: any with the GIL.
 func Import(x cpython.Object, r Request) (cpython.Object, error) {
 	taken, err := take(x, r)
 	if err != nil {
@@ -158,10 +157,8 @@ func release(keywords []cpython.Keyword) {
 // waits for the default one, for which x's work was made to wait (R28). Errors name x's type. No capsule is a TypeError,
 // one without a live DLPack name a ValueError, a tensor that cannot be shared a BufferError.
 //
-// GIL: held.
 // Owns: x and answer stay the caller's; the result is new and the capsule used; on error there is no result, and the
 // capsule's tensor is deleted now or with it.
-// Threads: any with the GIL.
 func TakeAnswer(x, answer cpython.Object) (cpython.Object, error) {
 	taken, err := takeAnswer(x, answer)
 	if err != nil {

@@ -158,7 +158,6 @@ func takeNumPyCopy(x cpython.Object) (capsule.Imported, error) {
 //
 // GIL: held; may import ml_dtypes.
 // Owns: the result is new; on error there is none.
-// Threads: any with the GIL.
 func NumPyDType(d dlpack.DType, padded bool) (cpython.Object, error) {
 	if d.SubByte() && !padded {
 		return cpython.Object{}, dlpack.Errorf(dlpack.KindBuffer, "numpy has no packed %s", d)

@@ -18,8 +18,6 @@ func foreign(typ cpython.Object) bool {
 // torch does with other storages.
 //
 // GIL: held; runs torch's code.
-// Owns: nothing passes.
-// Threads: any with the GIL.
 func LearnTorch() {
 	layout, ok := torchLayout()
 	if ok {

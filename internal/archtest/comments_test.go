@@ -9,15 +9,23 @@ import (
 	"testing"
 )
 
-// borders are the packages whose functions say who holds the GIL, who owns what and which threads may call.
-var borders = []string{"internal/cpython", "library", "pyext/core", "tvmffi"}
+// borders are the packages whose functions state who holds the GIL, who owns what and which threads may call. Those with a default
+// state it in the package's doc.go: a comment there has only the lines that differ from it. In the others, and for what C
+// calls, all lines are there.
+var borders = map[string]bool{"internal/cpython": true, "pyext/core": true, "library": false, "tvmffi": false}
 
-// borderLines end the comment of a function at a border, in this order; each may run over several lines.
-var borderLines = []string{"GIL:", "Owns:", "Threads:"}
+// borderLines end the comment of a function at a border, in this order; each may run over several lines. Functions of C have the
+// first one, too.
+var borderLines = []string{"C because:", "GIL:", "Owns:", "Threads:"}
+
+// byDefault are the lines that only repeat the default.
+var byDefault = []string{
+	"C because: (c).", "GIL: held.", "Owns: nothing.", "Owns: nothing passes.", "Threads: any with the GIL.",
+}
 
 // because names one of the four reasons for C: (a) only a macro or a struct offers it, (b) it must be a C function
 // pointer, (c) it repeats a plan and must not pay a crossing, (d) it loops over arguments so that Go is entered once.
-var because = regexp.MustCompile(`(?m)^C because: \([abcd]\)`)
+var because = regexp.MustCompile(`^C because: \([abcd]\)`)
 
 func TestPackagesHaveDoc(t *testing.T) {
 	documented := map[string]bool{}
@@ -34,12 +42,17 @@ func TestPackagesHaveDoc(t *testing.T) {
 
 func TestGoBordersSayWhoOwns(t *testing.T) {
 	for _, file := range goFiles(t) {
-		if file.test() || !slices.Contains(borders, file.dir()) {
+		hasDefault, isBorder := borders[file.dir()]
+		if file.test() || !isBorder {
 			continue
 		}
 		for _, fn := range file.functions() {
-			if atBorder(fn) && !endsWithBorderLines(fn.Doc.Text()) {
-				t.Errorf("%s:%d: the comment of %s does not end with %v", file.path, file.line(fn), fn.Name.Name, borderLines)
+			if !atBorder(fn) {
+				continue
+			}
+			wrong := wrongBorderLines(fn.Doc.Text(), borderLines[1:], hasDefault && !exportedToC(fn))
+			if wrong != "" {
+				t.Errorf("%s:%d: the comment of %s: %s", file.path, file.line(fn), fn.Name.Name, wrong)
 			}
 		}
 	}
@@ -47,18 +60,19 @@ func TestGoBordersSayWhoOwns(t *testing.T) {
 
 func TestCBordersSayWhoOwns(t *testing.T) {
 	for _, name := range sources(t, ".c") {
-		if !slices.Contains(borders, path.Dir(name)) {
+		hasDefault, isBorder := borders[path.Dir(name)]
+		if !isBorder {
 			continue
 		}
 		for _, fn := range cFunctions(read(name)) {
 			if fn.static {
 				continue
 			}
-			if !endsWithBorderLines(fn.comment) {
-				t.Errorf("%s:%d: the comment of %s does not end with %v", name, fn.line, fn.name, borderLines)
+			if strings.TrimSpace(fn.comment) == "" {
+				t.Errorf("%s:%d: %s has no comment", name, fn.line, fn.name)
 			}
-			if !because.MatchString(fn.comment) {
-				t.Errorf("%s:%d: the comment of %s does not say why it is C: (a), (b), (c) or (d)", name, fn.line, fn.name)
+			if wrong := wrongBorderLines(fn.comment, borderLines, hasDefault); wrong != "" {
+				t.Errorf("%s:%d: the comment of %s: %s", name, fn.line, fn.name, wrong)
 			}
 		}
 	}
@@ -99,29 +113,51 @@ func isNumberOfC(name string) bool {
 	return slices.Contains(numbers, name) || strings.HasSuffix(name, "_t")
 }
 
-// endsWithBorderLines tells whether the three begin lines of the last paragraph, in order.
-func endsWithBorderLines(comment string) bool {
+// wrongBorderLines says what is wrong with the lines that end a comment: they begin lines of the last paragraph, in order, and
+// none of them is missing, or, where there is a default, repeats that.
+func wrongBorderLines(comment string, want []string, hasDefault bool) string {
 	paragraphs := strings.Split(strings.TrimSpace(comment), "\n\n")
-	want := borderLines
+	rest := want
 	for line := range strings.Lines(paragraphs[len(paragraphs)-1]) {
-		if len(want) > 0 && strings.HasPrefix(line, want[0]) {
-			want = want[1:]
+		line = strings.TrimSpace(line)
+		key := slices.IndexFunc(want, func(key string) bool { return strings.HasPrefix(line, key) })
+		if key < 0 {
+			continue
 		}
+		at := slices.Index(rest, want[key])
+		switch {
+		case at < 0:
+			return want[key] + " is out of order, or there twice"
+		case !hasDefault && at > 0:
+			return rest[0] + " is missing"
+		case hasDefault && slices.Contains(byDefault, line):
+			return line + " is the default, which doc.go states for all"
+		case want[key] == borderLines[0] && !because.MatchString(line):
+			return line + " names none of the reasons (a) to (d)"
+		}
+		rest = rest[at+1:]
 	}
-	return len(want) == 0
+	if !hasDefault && len(rest) > 0 {
+		return rest[0] + " is missing"
+	}
+	return ""
 }
 
-func TestEndsWithBorderLines(t *testing.T) {
-	for comment, want := range map[string]bool{
-		"": false,
-		"F does.\n\nGIL: held.\nOwns: nothing,\nalso on error.\nThreads: any.\n": true,
-		"F does.\nGIL: held.\nOwns: nothing.\nThreads: any.":                     true,
-		"F does.\n\nOwns: nothing.\nGIL: held.\nThreads: any.":                   false,
-		"F does.\n\nGIL: held.\nThreads: any.":                                   false,
-		"GIL: held.\nOwns: nothing.\nThreads: any.\n\nAnd more.":                 false,
+func TestWrongBorderLines(t *testing.T) {
+	for comment, want := range map[string][2]bool{ // right where all lines must be there, and where there is a default
+		"":        {false, true},
+		"F does.": {false, true},
+		"F does.\n\nGIL: any.\nOwns: nothing,\nalso on error.\nThreads: one.\n": {true, true},
+		"F does.\nGIL: any.\nOwns: its x.\nThreads: any.":                       {true, true},
+		"F does.\nGIL: any.\nThreads: any.":                                     {false, true},
+		"F does.\nGIL: held.\nOwns: its x.\nThreads: any.":                      {true, false},
+		"F does.\n\nOwns: its x.\nGIL: any.\nThreads: any.":                     {false, false},
+		"GIL: any.\nOwns: its x.\nThreads: any.\n\nAnd more.":                   {false, true},
 	} {
-		if got := endsWithBorderLines(comment); got != want {
-			t.Errorf("endsWithBorderLines(%q) = %t, want %t", comment, got, want)
+		for i, hasDefault := range []bool{false, true} {
+			if wrong := wrongBorderLines(comment, borderLines[1:], hasDefault); (wrong == "") != want[i] {
+				t.Errorf("wrongBorderLines(%q, default %t) = %q", comment, hasDefault, wrong)
+			}
 		}
 	}
 }

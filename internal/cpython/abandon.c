@@ -181,9 +181,7 @@ static void *watch(void *ignored) {
 /* gd_watch_start starts the watcher, unless there is one. Without it no call can be left, and Go's handlers of faults are not put back
    on top.
    C because: (b).
-   GIL: held.
-   Owns: nothing passes; false if there is none.
-   Threads: any with the GIL. */
+   Owns: nothing passes; false if there is none. */
 bool gd_watch_start(void) {
   sigset_t all, before;
   pthread_attr_t small;
@@ -201,9 +199,7 @@ bool gd_watch_start(void) {
 
 /* gd_watch_calls lets the main thread's calls be left from now on.
    C because: (b).
-   GIL: held.
-   Owns: nothing passes; no exception.
-   Threads: any with the GIL. */
+   Owns: nothing passes; no exception. */
 void gd_watch_calls(void) {
   if (!gd_watch_start() || gd_watched.thread != 0) return;
   PyObject *threading = PyImport_ImportModule("threading");
@@ -222,9 +218,6 @@ void gd_watch_calls(void) {
 
 /* gd_watch_forked forgets the watcher, which a child does not have, and takes the handler away, where nobody else stands on top
    of it.
-   C because: (c).
-   GIL: held.
-   Owns: nothing passes.
    Threads: the only one of a forked child. */
 void gd_watch_forked(void) {
   const action *before = previous;
@@ -239,8 +232,6 @@ void gd_watch_forked(void) {
 
 /* gd_abandon ends a call that was left. All that goroutines may still look at stays: arguments, records, the call itself. So do
    the calls of the same library that this thread is in: there is no way back to them.
-   C because: (c).
-   GIL: held.
    Owns: the call keeps what it has, for ever; an exception is set, KeyboardInterrupt as a rule.
    Threads: the one that was in the call. */
 PyObject *gd_abandon(call *c) {

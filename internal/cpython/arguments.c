@@ -10,9 +10,7 @@ enum {
 /* ---- streams of their devices ---- */
 
 /* gd_follows tells whether the call has a stream of the device.
-   C because: (c).
    GIL: not needed.
-   Owns: nothing.
    Threads: the calling one. */
 bool gd_follows(const call *c, int32_t device) {
   for (followed *f = c->tensors.followed; f != NULL; f = f->next)
@@ -22,9 +20,7 @@ bool gd_follows(const call *c, int32_t device) {
 
 /* gd_follow makes the stream that a framework works on ours too, on a CUDA device, until the call ends: it is what the library
    asks for, and what producers and consumers are told meanwhile. The first framework on a device decides.
-   C because: (c).
    GIL: held; runs the framework's code.
-   Owns: nothing passes; false with an exception set on failure.
    Threads: the calling one. */
 bool gd_follow(call *c, const DLPackExchangeAPI *api, int32_t device) {
   if (gd_follows(c, device)) return true;
@@ -215,7 +211,6 @@ static bool pack_other(call *c, PyObject *x, PyObject *name, bool writes, int de
 }
 
 /* gd_pack packs x into place i of a list. name is the parameter's, NULL for what a callable returned; r is room for a tensor.
-   C because: (c).
    GIL: held; may run Python's code.
    Owns: the call holds what the value needs; false with an exception set on failure.
    Threads: the calling one. */
@@ -225,9 +220,7 @@ bool gd_pack(call *c, PyObject *x, PyObject *name, bool writes, int depth, const
 }
 
 /* gd_take_like takes like=: an array type, or an array. What Go must convert to is tried once, before the call.
-   C because: (c).
    GIL: held; may run Python's code.
-   Owns: nothing passes; false with an exception set on failure.
    Threads: the calling one. */
 bool gd_take_like(call *c, PyObject *like) {
   bool is_type = PyType_GetFlags(Py_TYPE(like)) & Py_TPFLAGS_TYPE_SUBCLASS;
@@ -243,7 +236,6 @@ bool gd_take_like(call *c, PyObject *like) {
 }
 
 /* gd_bind gives each parameter its argument, as Python does.
-   C because: (c).
    GIL: held; may run Python's code.
    Owns: references are borrowed; false with an exception set on failure.
    Threads: the calling one. */
@@ -271,7 +263,6 @@ bool gd_bind(call *c, PyObject **objects, PyObject *const *args, Py_ssize_t n, P
 }
 
 /* gd_pack_arguments packs all arguments.
-   C because: (c).
    GIL: held; may run Python's code.
    Owns: the call holds what the values need; false with an exception set on failure.
    Threads: the calling one. */

@@ -27,9 +27,7 @@ static void array_destroy(PyObject *capsule) {
 
 /* gd_arrow_schema makes the capsule "arrow_schema" of a type's format, which lives for ever.
    C because: (b).
-   GIL: held.
-   Owns: the result is the caller's; on failure NULL with an exception set.
-   Threads: any with the GIL. */
+   Owns: the result is the caller's; on failure NULL with an exception set. */
 PyObject *gd_arrow_schema(const char *format) {
   struct ArrowSchema *s = malloc(sizeof *s);
   if (s == NULL) return PyErr_NoMemory();
@@ -41,7 +39,6 @@ PyObject *gd_arrow_schema(const char *format) {
 
 /* gd_arrow_array makes the capsule "arrow_array" over the memory of x, compact and of one dimension, without nulls.
    C because: (b).
-   GIL: held.
    Owns: the result is the caller's, and keeps x's memory; on failure NULL with an exception set.
    Threads: any with the GIL; the record may be released on any, once. */
 PyObject *gd_arrow_array(gd_tensor *x) {

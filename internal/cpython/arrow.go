@@ -27,9 +27,7 @@ var nameArrowSchema = CapsuleName{C.CString("arrow_schema")}
 
 // ArrowFormat reads the format of a schema in a capsule; ok is false if o is no such capsule.
 //
-// GIL: held.
 // Owns: the result is Go's copy.
-// Threads: any with the GIL.
 func ArrowFormat(o Object) (format string, ok bool) {
 	if !o.IsCapsule() || !o.HasName(nameArrowSchema) {
 		return "", false
@@ -44,7 +42,6 @@ func ArrowFormat(o Object) (format string, ok bool) {
 // ArrowDType is the dtype of a format; ok is false for all but the primitive types.
 //
 // GIL: not needed.
-// Owns: nothing passes.
 // Threads: any.
 func ArrowDType(format string) (d dlpack.DType, ok bool) {
 	for d, code := range arrowFormats {
@@ -57,9 +54,7 @@ func ArrowDType(format string) (d dlpack.DType, ok bool) {
 
 // Arrow exports t, a compact tensor of one dimension whose dtype Arrow has, as the pair of Arrow's capsules (schema, array).
 //
-// GIL: held.
 // Owns: the result is new, and keeps t's memory; on ErrRaised there is none.
-// Threads: any with the GIL.
 func (t Tensor) Arrow() (Object, error) {
 	pair := []Object{{C.gd_arrow_schema(arrowFormats[t.Record().DType])}, {C.gd_arrow_array(t.p)}}
 	defer ReleaseAll(pair)

@@ -55,9 +55,7 @@ func Sign(text string) *Signature {
 // Bind gives each parameter its argument; one that was not passed is the zero Object. The TypeErrors are worded as
 // Python words them.
 //
-// GIL: held.
 // Owns: the results are borrowed from the call.
-// Threads: any with the GIL.
 func (s *Signature) Bind(c *Call) ([]Object, error) {
 	bound := make([]Object, len(s.Params))
 	if most := s.positional(); len(c.args) > most {

@@ -97,10 +97,6 @@ func bufferError(format string, a ...any) error {
 }
 
 // HasBuffer reports whether o has the buffer protocol.
-//
-// GIL: held.
-// Owns: nothing passes.
-// Threads: any with the GIL.
 func (o Object) HasBuffer() bool { return C.PyObject_CheckBuffer(o.p) != 0 }
 
 // Buffer is what an object answered to a request for its memory.
@@ -116,9 +112,7 @@ type Buffer struct {
 
 // HoldBuffer asks o for its memory, writable if it is, with whatever strides it has.
 //
-// GIL: held.
 // Owns: the result holds o's memory in place: Tensor or Release it; on ErrRaised there is none.
-// Threads: any with the GIL.
 func HoldBuffer(o Object) (Buffer, error) {
 	var view *C.Py_buffer
 	const full = C.PyBUF_STRIDES | C.PyBUF_FORMAT
@@ -157,16 +151,12 @@ func layoutOf(view *C.Py_buffer) (shape, strides []int64) {
 
 // Release lets go of the memory.
 //
-// GIL: held.
 // Owns: takes b.
-// Threads: any with the GIL.
 func (b Buffer) Release() { C.gd_storage_release(b.storage) }
 
 // Tensor makes a tensor over the buffer; strides in elements.
 //
-// GIL: held.
 // Owns: takes b, also on error; the result is new.
-// Threads: any with the GIL.
 func (b Buffer) Tensor(d dlpack.DType, strides []int64) (Object, error) {
 	var flags dlpack.Flags
 	if b.ReadOnly {

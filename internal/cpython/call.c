@@ -4,7 +4,6 @@
 
 /* gd_may_give_gil tells whether a call may give the GIL up: other threads, if there are any, may then change what is passed, so it
    is pinned.
-   C because: (c).
    GIL: held; may run Python's code.
    Owns: the call holds the pins; false with an exception set on failure.
    Threads: the calling one. */
@@ -42,9 +41,7 @@ static PyObject *enter(call *c, const GDList *args) {
 
 /* gd_call is the vectorcall of Function.
    C because: (b), (d).
-   GIL: held; released while the library runs, unless its declaration says otherwise.
-   Owns: the result is the caller's; on failure NULL with an exception set, and nothing is held.
-   Threads: any with the GIL. */
+   GIL: held; released while the library runs, unless its declaration says otherwise. */
 PyObject *gd_call(PyObject *self, PyObject *const *args, size_t nargs, PyObject *kwnames) {
   const gd_function *f = (gd_function *)self;
   if (gd_library_open(f->library, f) == NULL) return NULL;

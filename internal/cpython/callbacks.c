@@ -7,7 +7,6 @@
 /* gd_host_fail is GDContext.fail: why the call fails.
    C because: (b).
    GIL: any.
-   Owns: nothing passes.
    Threads: any. */
 void gd_host_fail(GDContext *host, const char *kind, const char *message, size_t n) {
   size_t before = strlen(kind = kind == NULL ? "" : kind) + 1;
@@ -22,23 +21,18 @@ void gd_host_fail(GDContext *host, const char *kind, const char *message, size_t
 /* gd_allocation_failed is gd_host_fail for an exchange table's allocator.
    C because: (b).
    GIL: any.
-   Owns: nothing passes.
    Threads: any. */
 void gd_allocation_failed(void *host, const char *kind, const char *message) {
   gd_host_fail(host, kind, message, message == NULL ? 0 : strlen(message));
 }
 
 /* gd_call_fails says why the call fails, if Python says nothing.
-   C because: (c).
    GIL: any.
-   Owns: nothing passes.
    Threads: any. */
 void gd_call_fails(call *c, const char *kind, const char *message) { gd_allocation_failed(&c->host, kind, message); }
 
 /* gd_call_forked says that this is a child of the process that made the call.
-   C because: (c).
    GIL: any.
-   Owns: nothing passes.
    Threads: the calling one. */
 void gd_call_forked(call *c) {
   gd_call_fails(c, "RuntimeError", "this process was forked in the middle of the call, which only its parent can end");
@@ -70,7 +64,6 @@ static void give_gil(call *c) {
 /* gd_poll_here looks for signals: nonzero if one's handler raised an exception.
    C because: (b).
    GIL: held; runs Python's code.
-   Owns: nothing passes.
    Threads: the calling one. */
 int gd_poll_here(call *c) {
   c->entry.stopped = c->entry.stopped || !gd_before_python(c) || PyErr_CheckSignals() != 0;
@@ -80,8 +73,6 @@ int gd_poll_here(call *c) {
 
 /* gd_stream_here asks for the current stream of a device. Where no argument lies on it, the framework of the outputs decides.
    C because: (b).
-   GIL: held.
-   Owns: nothing passes.
    Threads: the calling one. */
 int gd_stream_here(call *c, DLDevice device, void **out) {
   bool known = device.device_type != kDLCUDA || c->outputs.protocol != GD_BY_TABLE || gd_follow(c, c->outputs.api, device.device_id);

@@ -76,9 +76,7 @@ static void *open_in_folder(int from, char *why, size_t size) {
 }
 
 /* gd_say_remedy adds what to do to the loader's message, where that is known.
-   C because: (c).
    GIL: not needed.
-   Owns: nothing.
    Threads: any. */
 void gd_say_remedy(char *why, size_t size) {
   size_t used = strlen(why);

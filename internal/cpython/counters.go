@@ -12,10 +12,6 @@ type Counters struct {
 }
 
 // ReadCounters reads the counters.
-//
-// GIL: held.
-// Owns: nothing passes.
-// Threads: any with the GIL.
 func ReadCounters() Counters {
 	s := C.gd_counted
 	return Counters{

@@ -20,7 +20,6 @@ type DriverMemory struct{ Address, Context, Push, Free, Pop uintptr }
 
 // NewOwned makes a C-contiguous tensor that owns memory of CUDA's driver.
 //
-// GIL: held.
 // Owns: takes m, also on error, to be freed when the last that shares it lets go; the result is new.
 // Threads: any with the GIL; a forked child, and a process that is ending, leak m.
 func NewOwned(m DriverMemory, dev dlpack.Device, d dlpack.DType, shape []int64, flags dlpack.Flags) (Object, error) {
@@ -66,8 +65,6 @@ func SetCurrentStream(device int32, handle uintptr) bool {
 // UnlockedAlways does work that waits, for others than Python, without the GIL. Work must not touch Python.
 //
 // GIL: held, and held again on return.
-// Owns: nothing passes.
-// Threads: any with the GIL.
 func UnlockedAlways(work func()) {
 	_ = Unlocked(longWork, func(Poll) error {
 		work()

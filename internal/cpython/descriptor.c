@@ -6,10 +6,8 @@ GD_KEPT PyTypeObject *gd_dtype_type, *gd_device_type;
 
 /* gd_descriptor_new makes a DType or a Device.
    C because: (a).
-   GIL: held.
    Owns: the result is the caller's, NULL with MemoryError set on failure; name and kind (which may be NULL)
-     stay the caller's.
-   Threads: any with the GIL. */
+     stay the caller's. */
 PyObject *gd_descriptor_new(PyTypeObject *type, uint64_t key, PyObject *name, PyObject *kind, int itemsize) {
   gd_descriptor *l = PyObject_Malloc(sizeof *l);
   if (l == NULL) return PyErr_NoMemory();
@@ -103,11 +101,7 @@ static PyType_Spec device_spec = {"godlpack.Device", sizeof(gd_descriptor), 0, D
                                   DESCRIPTOR_SLOTS(doc_device, device_members, device_methods, device_getset, device_new)};
 
 /* gd_descriptor_cached finds an object by its key, and asks Go to make it the first time: dtypes and devices are read often
-   and are few.
-   C because: (c).
-   GIL: held.
-   Owns: the result is the caller's; NULL with an exception set on failure.
-   Threads: any with the GIL. */
+   and are few. */
 PyObject *gd_descriptor_cached(gd_descriptor_cache cache, uint64_t key, int op) {
   gd_descriptor_slot *slot = &cache[(key * 0x9E3779B97F4A7C15u) >> 58];
   if (slot->descriptor == NULL || slot->key != key) {
@@ -125,28 +119,18 @@ PyObject *gd_descriptor_cached(gd_descriptor_cache cache, uint64_t key, int op) 
 static GD_OWN gd_descriptor_cache own_dtypes, own_devices;
 static GD_KEPT gd_descriptor_slot *dtypes = own_dtypes, *devices = own_devices;
 
-/* gd_dtype_object is the DType of a record's dtype.
-   C because: (c).
-   GIL: held.
-   Owns: the result is the caller's; NULL with an exception set on failure.
-   Threads: any with the GIL. */
+/* gd_dtype_object is the DType of a record's dtype. */
 PyObject *gd_dtype_object(DLDataType d) {
   return gd_descriptor_cached(dtypes, gd_dtype_key(d), GD_OP_module_make_dtype);
 }
 
-/* gd_device_object is the Device of a record's device.
-   C because: (c).
-   GIL: held.
-   Owns: the result is the caller's; NULL with an exception set on failure.
-   Threads: any with the GIL. */
+/* gd_device_object is the Device of a record's device. */
 PyObject *gd_device_object(DLDevice d) {
   return gd_descriptor_cached(devices, (uint64_t)(uint32_t)d.device_id << 32 | (uint32_t)d.device_type, GD_OP_module_make_device);
 }
 
 /* gd_descriptor_exec makes the types, as gd_tensor_exec does.
    C because: (a).
-   GIL: held.
-   Owns: nothing passes; on failure -1 with an exception set.
    Threads: the importing one. */
 int gd_descriptor_exec(PyObject *module) {
   if (gd_dtype_type == NULL) gd_dtype_type = (PyTypeObject *)PyType_FromModuleAndSpec(module, &dtype_spec, NULL);

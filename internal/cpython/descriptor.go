@@ -20,9 +20,7 @@ func newDescriptor(t *C.PyTypeObject, key uint64, name string, kind Object, item
 
 // NewDType makes a godlpack.DType.
 //
-// GIL: held.
 // Owns: the result is new; on ErrRaised there is none.
-// Threads: any with the GIL.
 func NewDType(d dlpack.DType) (Object, error) {
 	var key uint64
 	*(*dlpack.DType)(unsafe.Pointer(&key)) = d
@@ -31,9 +29,7 @@ func NewDType(d dlpack.DType) (Object, error) {
 
 // NewDevice makes a godlpack.Device; kind is its DeviceType.
 //
-// GIL: held.
 // Owns: kind stays the caller's; the result is new; on ErrRaised there is none.
-// Threads: any with the GIL.
 func NewDevice(d dlpack.Device, kind Object) (Object, error) {
 	var key uint64
 	*(*dlpack.Device)(unsafe.Pointer(&key)) = d
@@ -52,16 +48,12 @@ func (o Object) Device() dlpack.Device { return *(*dlpack.Device)(o.descriptor()
 
 // TensorDType returns the DType object of a dtype, from the types' own cache.
 //
-// GIL: held.
 // Owns: the result is new; on ErrRaised there is none.
-// Threads: any with the GIL.
 func TensorDType(d dlpack.DType) (Object, error) { return raisedIfNil(C.gd_dtype_object(cDType(d))) }
 
 // TensorDevice returns the Device object of a device, from the types' own cache.
 //
-// GIL: held.
 // Owns: the result is new; on ErrRaised there is none.
-// Threads: any with the GIL.
 func TensorDevice(d dlpack.Device) (Object, error) {
 	return raisedIfNil(C.gd_device_object(cDevice(d)))
 }

@@ -13,9 +13,7 @@ type Entry struct {
 
 // DictOf makes a dict.
 //
-// GIL: held.
 // Owns: the result is new; on ErrRaised there is none.
-// Threads: any with the GIL.
 func DictOf(entries []Entry) (Object, error) {
 	keywords := make([]Keyword, 0, len(entries))
 	defer func() {
@@ -37,7 +35,6 @@ func DictOf(entries []Entry) (Object, error) {
 //
 // GIL: held; no exception may be pending.
 // Owns: the result is new.
-// Threads: any with the GIL.
 func (o Object) Entry(name string) Object {
 	key := textObject(name)
 	if !key.Exists() {

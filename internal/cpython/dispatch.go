@@ -175,9 +175,7 @@ func newCall(self *C.PyObject, args **C.PyObject, nargs int, kwnames *C.PyObject
 
 // Unpack returns the call that a constructor got as a tuple and a dict.
 //
-// GIL: held.
 // Owns: all is borrowed from c.
-// Threads: any with the GIL.
 func (c *Call) Unpack() *Call {
 	call := &Call{Self: c.Self}
 	tuple := c.args[0].p

@@ -15,9 +15,16 @@
 //		})
 //	}
 //
-// Each function that touches the border ends its comment with three lines. GIL says whether the caller must hold
-// it. Owns says who owns what is passed and returned, also on error: an Object that comes back is "new" (the caller
-// must Release it) or "borrowed" (it must not). Threads says which threads may call.
+// Unless its comment states otherwise, a function here is called with the GIL held, by any thread, and leaves it held;
+// arguments stay the caller's; a Python object that a C function returns is a new reference, or NULL with an exception
+// set; and a function is C, not Go, because it repeats a decision of Go's in nanoseconds. What differs ends the comment:
+//
+//   - C because: of a C function, (a) CPython offers it only as a macro or a struct, (b) it must be a C function pointer,
+//     (c) it repeats a decision (the default), (d) it loops so that Go is entered once.
+//   - GIL: not needed, any (held or not), released meanwhile, or held by a function that may run Python's code.
+//   - Owns: who owns what is passed and returned, also on error. An Object that a Go function returns is "new" (the caller
+//     must Release it) or "borrowed" (it must not).
+//   - Threads: which threads may call it.
 package cpython
 
 // The build needs neither Python's headers nor its library: pyabi.h declares the stable ABI, and the symbols are

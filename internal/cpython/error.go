@@ -40,10 +40,6 @@ func raise(err error) {
 
 // Wrap puts the name of x's type, and what comes behind that, in front of err's message. An exception of Python's own stays as it
 // is, and x's type is not asked for its name while it is pending.
-//
-// GIL: held.
-// Owns: nothing passes.
-// Threads: any with the GIL.
 func Wrap(err error, x Object, behind string) error {
 	if err == nil || errors.Is(err, ErrRaised) {
 		return err
@@ -64,10 +60,6 @@ func noteMemoryError() {
 
 // Starved reports whether memory ran out in the operation that this thread is at, which will end with MemoryError: what was
 // found out in it may be wrong, and is not to be remembered.
-//
-// GIL: held.
-// Owns: nothing passes.
-// Threads: any with the GIL.
 func Starved() bool { return len(starved) > 0 && starved[C.PyThreadState_Get()] }
 
 // takeStarved is Starved, which is forgotten then.
@@ -88,10 +80,6 @@ func leaveStarved(before bool) {
 }
 
 // ClearError forgets the pending exception, if there is one. A MemoryError still ends the operation.
-//
-// GIL: held.
-// Owns: nothing passes.
-// Threads: any with the GIL.
 func ClearError() {
 	noteMemoryError()
 	C.PyErr_Clear()
@@ -100,15 +88,9 @@ func ClearError() {
 // BlamesArguments reports whether the pending exception is a TypeError of how a function was called, as far as its text says.
 //
 // GIL: held; may run Python code.
-// Owns: nothing passes.
-// Threads: any with the GIL.
 func BlamesArguments() bool { return bool(C.gd_blames_arguments()) }
 
 // RaisedBufferError reports whether the pending exception is a BufferError.
-//
-// GIL: held.
-// Owns: nothing passes.
-// Threads: any with the GIL.
 func RaisedBufferError() bool { return raised(C.PyExc_BufferError) }
 
 func raised(class *C.PyObject) bool {
@@ -120,9 +102,7 @@ type Exception struct{ class, value, trace *C.PyObject }
 
 // TakeError sets the pending exception aside; the zero Exception if there is none. A MemoryError still ends the operation.
 //
-// GIL: held.
 // Owns: the result is new: Drop it.
-// Threads: any with the GIL.
 func TakeError() Exception {
 	var e Exception
 	noteMemoryError()
@@ -132,9 +112,7 @@ func TakeError() Exception {
 
 // Drop forgets e.
 //
-// GIL: held.
 // Owns: takes e.
-// Threads: any with the GIL.
 func (e Exception) Drop() {
 	for _, p := range []*C.PyObject{e.class, e.value, e.trace} {
 		Object{p}.Release()
@@ -145,7 +123,6 @@ func (e Exception) Drop() {
 //
 // GIL: held; runs Python code; no exception may be pending.
 // Owns: the result is Go's copy.
-// Threads: any with the GIL.
 func (e Exception) Text() string {
 	if e.value == nil {
 		return ""

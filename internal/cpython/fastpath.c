@@ -10,9 +10,6 @@ static GD_KEPT PyObject *no_arguments, *versioned_keyword; /* __dlpack__(max_ver
 static GD_KEPT PyObject *str_stream, *str_max_version, *str_dl_device, *str_copy;
 
 /* gd_fastpath_exec interns the names that the fast paths look up.
-   C because: (c).
-   GIL: held.
-   Owns: nothing passes; on failure -1 with an exception set.
    Threads: the importing one. */
 int gd_fastpath_exec(void) {
   struct { PyObject **where; const char *name; } names[] = {
@@ -50,10 +47,7 @@ static void find_grad(gd_plan *p) {
 }
 
 /* gd_plan_set writes down what Go decided about a type.
-   C because: (c).
-   GIL: held.
-   Owns: keeps a reference to the type, and to its requires_grad; its table lives for ever (R52).
-   Threads: any with the GIL. */
+   Owns: keeps a reference to the type, and to its requires_grad; its table lives for ever (R52). */
 void gd_plan_set(gd_plan plan) {
   gd_plan *p = gd_plan_slot(plan.type);
   PyObject *old = (PyObject *)p->type, *old_grad = p->grad;
@@ -67,9 +61,7 @@ void gd_plan_set(gd_plan plan) {
 
 /* gd_plan_type is the type of plan i, if there is one.
    C because: (a).
-   GIL: held.
-   Owns: the result is borrowed.
-   Threads: any with the GIL. */
+   Owns: the result is borrowed. */
 PyObject *gd_plan_type(int i) { return (PyObject *)gd_plans[i].type; }
 
 /* ---- from_dlpack ---- */
@@ -84,10 +76,7 @@ static bool answers_false(PyObject *x, PyObject *method) {
    whose memory holds other values than the tensor, and, if that matters, whether it requires grad. Conjugates are
    complex. A negative of a real dtype is the imaginary part of a conjugate, so it has one element or gaps between its
    elements: all others need not be asked.
-   C because: (c).
-   GIL: held.
-   Owns: nothing passes; false with or without an exception set if Go must look.
-   Threads: any with the GIL. */
+   Owns: nothing passes; false with or without an exception set if Go must look. */
 bool gd_torch_fast_path_ok(PyObject *x, const gd_plan *plan, const DLTensor *t, bool no_grad) {
   if (no_grad) {
     PyObject *grad = plan->grad != NULL ? plan->get_grad(plan->grad, x, (PyObject *)plan->type) : PyObject_GetAttr(x, str_requires_grad);
@@ -133,10 +122,8 @@ static PyObject *import_capsule(PyObject *capsule, bool immutable) {
 }
 
 /* gd_blames_arguments tells whether the pending exception is a TypeError of how a function was called, as far as its text says.
-   C because: (c).
    GIL: held; may run Python code.
-   Owns: nothing passes; the exception stays pending.
-   Threads: any with the GIL. */
+   Owns: nothing passes; the exception stays pending. */
 bool gd_blames_arguments(void) {
   static const char *const words[] = {"rgument", "keyword", "max_version"};
   PyObject *class, *value, *trace;
@@ -191,10 +178,7 @@ static PyObject *import_answer(PyObject *x, PyObject *answer, bool immutable) {
 
 /* gd_fast_from_dlpack is godlpack.from_dlpack: by the protocol in the plan for x's type, if there is one. An exception of a
    table is Go's to judge (R67), one of x's own method is the caller's.
-   C because: (b), (c).
-   GIL: held.
-   Owns: the result is the caller's; on failure NULL with an exception set, and nothing is held.
-   Threads: any with the GIL. */
+   C because: (b), (c). */
 PyObject *gd_fast_from_dlpack(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
   if (nargs == 1 && kwnames == NULL) {
     PyObject *x = args[0], *tensor = NULL, *answer;
@@ -235,10 +219,7 @@ static PyObject *make_by_table(gd_tensor *x, const gd_plan *plan) {
 }
 
 /* gd_fast_to is Tensor.to: ndarrays by NumPy's C API, others through the table of the wanted type.
-   C because: (b), (c).
-   GIL: held.
-   Owns: the result is the caller's; on failure NULL with an exception set, and nothing is held.
-   Threads: any with the GIL. */
+   C because: (b), (c). */
 PyObject *gd_fast_to(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
   if (nargs == 1 && kwnames == NULL) {
     PyTypeObject *type = Py_TYPE(args[0]);
@@ -274,10 +255,7 @@ static int usual_version(PyObject *const *values, PyObject *kwnames) {
 }
 
 /* gd_fast_dlpack is Tensor.__dlpack__ in its usual forms.
-   C because: (b), (c).
-   GIL: held.
-   Owns: the result is the caller's; on failure NULL with an exception set, and nothing is held.
-   Threads: any with the GIL. */
+   C because: (b), (c). */
 PyObject *gd_fast_dlpack(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
   gd_tensor *x = (gd_tensor *)self;
   int version = nargs == 0 ? usual_version(args, kwnames) : -1;

@@ -110,7 +110,6 @@ void gd_faults_open(void) {
 /* gd_faults_close comes after that.
    C because: (b).
    GIL: any.
-   Owns: nothing passes.
    Threads: the one that opened. */
 void gd_faults_close(void) {
   for (int i = 0; i < FAULTS; i++) cover(i);
@@ -118,9 +117,7 @@ void gd_faults_close(void) {
 }
 
 /* gd_faults_look puts Go's handlers back in front of Python's.
-   C because: (c).
    GIL: not needed.
-   Owns: nothing passes.
    Threads: the watcher. */
 void gd_faults_look(void) {
   if (pthread_mutex_trylock(&changing) != 0) return;
@@ -129,9 +126,7 @@ void gd_faults_look(void) {
 }
 
 /* gd_faults_forked opens in a child, whose Go is dead: its handlers are taken away next.
-   C because: (c).
    GIL: not needed.
-   Owns: nothing passes.
    Threads: the only one of a forked child. */
 void gd_faults_forked(void) {
   changing = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
@@ -140,9 +135,7 @@ void gd_faults_forked(void) {
 }
 
 /* gd_faults_lift takes the floor away, where nobody stands on it any more. Who goes on calling the lid comes to what lay below.
-   C because: (c).
    GIL: not needed.
-   Owns: nothing passes.
    Threads: the only one of a forked child. */
 void gd_faults_lift(void) {
   for (int i = 0; i < FAULTS; i++) {

@@ -4,8 +4,6 @@
 #include "frame.h"
 
 /* gd_reserve is memory that lasts as long as the call, aligned to 16 bytes.
-   C because: (c).
-   GIL: held.
    Owns: the call owns it; NULL with MemoryError set on failure.
    Threads: the calling one. */
 void *gd_reserve(call *c, size_t size) {
@@ -26,8 +24,6 @@ void *gd_reserve(call *c, size_t size) {
 }
 
 /* gd_hold keeps x, which may be NULL, until the end of the call.
-   C because: (c).
-   GIL: held.
    Owns: takes x, also on failure: NULL, with an exception set unless x is NULL.
    Threads: the calling one. */
 PyObject *gd_hold(call *c, PyObject *x) {
@@ -39,8 +35,6 @@ PyObject *gd_hold(call *c, PyObject *x) {
 }
 
 /* gd_keep_exception keeps the pending exception for the end of the call; the first one counts.
-   C because: (c).
-   GIL: held.
    Owns: the call keeps the exception.
    Threads: the calling one. */
 void gd_keep_exception(call *c) {
@@ -52,8 +46,6 @@ static GD_OWN scratch *scratches; /* that no call uses */
 
 /* gd_take_scratch gives a call memory for small outputs, unless it has a place for its outputs. If there is none it goes
    without.
-   C because: (c).
-   GIL: held.
    Owns: the call owns it until gd_call_end.
    Threads: the calling one. */
 void gd_take_scratch(call *c) {
@@ -63,7 +55,6 @@ void gd_take_scratch(call *c) {
 }
 
 /* gd_call_end gives back all that a call holds.
-   C because: (c).
    GIL: held; may run Python's code.
    Owns: takes what the call holds.
    Threads: the calling one. */
@@ -85,9 +76,6 @@ void gd_call_end(call *c) {
 
 /* gd_call_begin clears a call, field by field: to clear all of it by one instruction, as compilers do, takes as long as to borrow
    an argument.
-   C because: (c).
-   GIL: held.
-   Owns: nothing passes.
    Threads: the calling one. */
 void gd_call_begin(call *c, const gd_function *f, PyObject *const *objects) {
   c->f = f;
@@ -117,10 +105,7 @@ static GD_OWN frame *frames; /* that no call uses */
 static GD_OWN frame *left;   /* of calls that were left: goroutines may still look at them */
 
 /* gd_take_frame is a frame that no call uses.
-   C because: (c).
-   GIL: held.
-   Owns: the result is the caller's, for gd_give_frame; NULL with MemoryError set on failure.
-   Threads: any with the GIL. */
+   Owns: the result is the caller's, for gd_give_frame; NULL with MemoryError set on failure. */
 frame *gd_take_frame(void) {
   frame *f = frames;
   if (f != NULL) frames = f->next;
@@ -129,10 +114,7 @@ frame *gd_take_frame(void) {
 }
 
 /* gd_give_frame gives a frame back, at the end of a call. That of a call that was left stays: goroutines may still look at it.
-   C because: (c).
-   GIL: held.
-   Owns: takes f.
-   Threads: any with the GIL. */
+   Owns: takes f. */
 void gd_give_frame(frame *f, bool was_left) {
   frame **to = was_left ? &left : &frames;
   f->next = *to;

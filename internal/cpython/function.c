@@ -8,10 +8,7 @@ static GD_KEPT PyTypeObject *function_type;
 static GD_KEPT PyObject *str_module, *str_doc;
 
 /* gd_function_make is _function: it makes the Function that the arguments describe, and opens nothing.
-   C because: (b), a function outlives any Go runtime.
-   GIL: held.
-   Owns: the result is the caller's; NULL with an exception set on failure.
-   Threads: any with the GIL. */
+   C because: (b), a function outlives any Go runtime. */
 PyObject *gd_function_make(PyObject *module, PyObject *arguments) {
   PyObject *check, *name, *qualname, *from, *doc, *text, *names, *like;
   const char *path;
@@ -60,8 +57,7 @@ static PyObject *function_getattr(PyObject *self, PyObject *name) {
 /* gd_function_like has the framework's type in f->like, where the function has one: imported when it is first needed.
    C because: (b).
    GIL: held; released where Python code runs.
-   Owns: f keeps the type; false with an exception set on failure.
-   Threads: any with the GIL. */
+   Owns: f keeps the type; false with an exception set on failure. */
 bool gd_function_like(gd_function *f) {
   if (Py_TYPE(f->like) != &PyUnicode_Type) return true;
   PyObject *python = PyImport_ImportModule("godlpack._library"), *name = f->like;
@@ -137,8 +133,6 @@ static PyType_Spec function_spec = {
 
 /* gd_function_exec makes the type, once in the life of the process, and puts it into module.
    C because: (a).
-   GIL: held.
-   Owns: nothing passes; on failure -1 with an exception set.
    Threads: the importing one. */
 int gd_function_exec(PyObject *module) {
   if (function_type == NULL) {

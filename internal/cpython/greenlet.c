@@ -28,9 +28,7 @@ static GD_OWN call *waiting; /* for a callback, on the thread that called */
 GD_OWN int gd_waiting;
 
 /* gd_begin_wait notes that c waits for Python's code.
-   C because: (c).
    GIL: held; no exception is pending.
-   Owns: nothing passes.
    Threads: the calling one. */
 void gd_begin_wait(call *c) {
   c->wait.caller = PyThread_get_thread_ident();
@@ -41,9 +39,6 @@ void gd_begin_wait(call *c) {
 }
 
 /* gd_end_wait undoes gd_begin_wait, in any order.
-   C because: (c).
-   GIL: held.
-   Owns: nothing passes.
    Threads: the calling one. */
 void gd_end_wait(call *c) {
   call **at = &waiting;
@@ -53,9 +48,7 @@ void gd_end_wait(call *c) {
 }
 
 /* gd_needs_standin tells whether another greenlet of this thread waits within the same library.
-   C because: (c).
    GIL: held; no exception is pending.
-   Owns: nothing.
    Threads: the calling one. */
 bool gd_needs_standin(const call *c) {
   uint64_t caller = PyThread_get_thread_ident();
@@ -66,9 +59,6 @@ bool gd_needs_standin(const call *c) {
 }
 
 /* gd_lose_waiting marks the calls of this thread that wait within the same runtime as c, which is given up.
-   C because: (c).
-   GIL: held.
-   Owns: nothing passes.
    Threads: the calling one. */
 void gd_lose_waiting(const call *c) {
   uint64_t caller = PyThread_get_thread_ident();
@@ -111,9 +101,7 @@ static void *run(void *standing) {
 }
 
 /* gd_is_elsewhere tells whether this is a stand-in, which must ask the calling thread for what only that can do.
-   C because: (c).
    GIL: any.
-   Owns: nothing.
    Threads: the calling one, or its stand-in. */
 bool gd_is_elsewhere(const call *c) { return c->wait.standin != NULL && !pthread_equal(pthread_self(), c->wait.standin->caller); }
 
@@ -153,7 +141,6 @@ static bool serve(standin *s) {
 }
 
 /* gd_stand_in makes the call on another thread, and waits.
-   C because: (c).
    GIL: as the call has it; taken and given up again for callbacks.
    Owns: as the library's call.
    Threads: the calling one. */
@@ -181,10 +168,8 @@ static GD_OWN entry *entries; /* of greenlets, which are in Go */
 
 /* gd_entry_begin notes that this greenlet enters Go, if there are greenlets at all, and refuses if another one of its thread is
    there.
-   C because: (c).
    GIL: held; no exception is pending.
-   Owns: *out is gd_entry_end's, NULL if there is nothing to end; false with RuntimeError or MemoryError set.
-   Threads: any with the GIL. */
+   Owns: *out is gd_entry_end's, NULL if there is nothing to end; false with RuntimeError or MemoryError set. */
 bool gd_entry_begin(gd_entry *out) {
   PyObject *greenlet = current_greenlet();
   *out = NULL;
@@ -203,8 +188,6 @@ bool gd_entry_begin(gd_entry *out) {
 }
 
 /* gd_entry_end undoes gd_entry_begin.
-   C because: (c).
-   GIL: held.
    Owns: takes e, which may be NULL.
    Threads: the same. */
 void gd_entry_end(gd_entry e) {
@@ -216,9 +199,6 @@ void gd_entry_end(gd_entry e) {
 }
 
 /* gd_greenlets_forked forgets what the threads were about that a child does not have.
-   C because: (c).
-   GIL: held.
-   Owns: nothing passes.
    Threads: the only one of a forked child. */
 void gd_greenlets_forked(void) {
   uint64_t thread = PyThread_get_thread_ident();

@@ -37,9 +37,7 @@ static GD_OWN pthread_mutex_t loading = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 static GD_OWN int64_t forks; /* that this process comes from */
 
 /* gd_forks counts the forks between this process and the one that imported the module.
-   C because: (c).
    GIL: any.
-   Owns: nothing.
    Threads: any. */
 int64_t gd_forks(void) { return forks; }
 
@@ -64,8 +62,6 @@ static void after_fork_in_child(void) {
 
 /* gd_library_exec watches for forks.
    C because: (b).
-   GIL: held.
-   Owns: nothing passes; on failure -1 with an exception set.
    Threads: the importing one, once. */
 int gd_library_exec(void) {
   return pthread_atfork(before_fork, after_fork, after_fork_in_child) == 0 ? 0 : (PyErr_NoMemory(), -1);
@@ -77,9 +73,7 @@ static bool is_file(const gd_library *l, const struct stat *s) {
 
 /* gd_library_at is the library in the file at path, opened or not.
    C because: (b), its functions outlive any Go runtime.
-   GIL: held.
-   Owns: keeps a reference to check; the result lives for ever; NULL with an exception set on failure.
-   Threads: any with the GIL. */
+   Owns: keeps a reference to check; the result lives for ever; NULL with an exception set on failure. */
 gd_library *gd_library_at(const char *path, PyObject *check) {
   struct stat s;
   if (stat(path, &s) != 0) return PyErr_SetFromErrnoWithFilename(PyExc_OSError, path), NULL;
@@ -121,7 +115,6 @@ static void *load(gd_library *l, char *why, size_t n) {
 /* gd_find_code tells where the instructions lie of which one is inside: all of its library. Nowhere if that is not known.
    C because: (b).
    GIL: any.
-   Owns: nothing.
    Threads: any, but in no signal's handler. */
 void gd_find_code(const void *inside, uintptr_t *start, uintptr_t *end) {
   Dl_info info;
@@ -188,7 +181,6 @@ static const char *state_of(const GDLibrary *t) { return t->size < offsetof(GDLi
 
 /* gd_library_open is the table of a library, which it opens if need be, with its check. f is the function that is called,
    NULL if the table shall only be read: a forked child has lost nothing then.
-   C because: (c).
    GIL: held; released while the library opens.
    Owns: the table lives for ever; NULL with an exception set on failure: ImportError if the file is no library of ours,
      RuntimeError if it is not the one that its functions were made from, or must not be called without what it
@@ -225,11 +217,7 @@ const GDLibrary *gd_library_open(gd_library *l, const gd_function *f) {
   return l->opened == table ? table : gd_library_open(l, f); /* so may a warning */
 }
 
-/* gd_library_threads tells the libraries that are open how many threads their Go may compute in.
-   C because: (c).
-   GIL: held.
-   Owns: nothing.
-   Threads: any with the GIL. */
+/* gd_library_threads tells the libraries that are open how many threads their Go may compute in. */
 void gd_library_threads(int n) {
   for (gd_library *l = libraries; l != NULL; l = l->next) {
     const GDLibrary *t = l->opened;
@@ -241,16 +229,12 @@ void gd_library_threads(int n) {
 /* gd_library_runs tells whether the instruction at pc is the library's.
    C because: (b), a signal's handler asks.
    GIL: any.
-   Owns: nothing.
    Threads: any. */
 bool gd_library_runs(const gd_library *l, uintptr_t pc) { return l->code <= pc && pc < l->end; }
 
 /* gd_library_abandon gives the library's runtime up, of which a goroutine was left where it stood: it can neither collect garbage
    nor stop. Nobody enters it any more; the next call opens a copy.
-   C because: (c).
-   GIL: held.
-   Owns: nothing passes; what the runtime has stays for ever.
-   Threads: any with the GIL. */
+   Owns: nothing passes; what the runtime has stays for ever. */
 void gd_library_abandon(gd_library *l) {
   const GDLibrary *t = l->opened;
   if (t != NULL && t->size >= offsetof(GDLibrary, retire) + sizeof t->retire && t->retire != NULL) t->retire();
@@ -265,9 +249,7 @@ void gd_library_abandon(gd_library *l) {
 
 /* gd_declarations is _declarations: what the library at a path says of its functions. Opens it.
    C because: (b).
-   GIL: held; released while the library opens.
-   Owns: the result is the caller's; NULL with an exception set on failure.
-   Threads: any with the GIL. */
+   GIL: held; released while the library opens. */
 PyObject *gd_declarations(PyObject *module, PyObject *arguments) {
   const char *path;
   PyObject *check;

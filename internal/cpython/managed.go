@@ -18,10 +18,6 @@ type Managed struct {
 }
 
 // ManagedAt sees the versioned managed tensor whose address is a Python int.
-//
-// GIL: held.
-// Owns: nothing passes.
-// Threads: any with the GIL.
 func ManagedAt(address Object) Managed {
 	return Managed{versioned: (*C.DLManagedTensorVersioned)(C.PyLong_AsVoidPtr(address.p))}
 }
@@ -95,9 +91,7 @@ func (m Managed) Delete() { C.gd_managed_delete(m.versioned, m.legacy) }
 
 // Wrap makes a Tensor of a record that was validated.
 //
-// GIL: held.
 // Owns: takes the managed tensor on success; on error it is still the caller's. The result is new.
-// Threads: any with the GIL.
 func (m Managed) Wrap(flags dlpack.Flags) (Object, error) {
 	if m.versioned != nil {
 		return raisedIfNil(C.gd_wrap_managed(m.versioned, C.uint64_t(flags)))
@@ -129,25 +123,17 @@ var (
 
 // Capsule exports t in a new capsule; extra flags go on top of t's own, and fit only in a versioned one.
 //
-// GIL: held.
 // Owns: the result is new, and owns the export; on ErrRaised there is none.
-// Threads: any with the GIL.
 func (t Tensor) Capsule(versioned bool, extra dlpack.Flags) (Object, error) {
 	return raisedIfNil(C.gd_capsule(t.p, C.bool(versioned), C.uint64_t(extra)))
 }
 
 // HasName reports whether o is a capsule of that name with something in it.
-//
-// GIL: held.
-// Owns: nothing passes.
-// Threads: any with the GIL.
 func (o Object) HasName(name CapsuleName) bool { return C.PyCapsule_IsValid(o.p, name.c) != 0 }
 
 // CapsuleText returns a capsule's name, "" if it has none.
 //
-// GIL: held.
 // Owns: the result is Go's copy.
-// Threads: any with the GIL.
 func (o Object) CapsuleText() string {
 	name := C.PyCapsule_GetName(o.p)
 	if name == nil {
@@ -159,9 +145,7 @@ func (o Object) CapsuleText() string {
 
 // Managed returns what a live DLPack capsule holds.
 //
-// GIL: held.
 // Owns: the managed tensor is the capsule's until Rename.
-// Threads: any with the GIL.
 func (o Object) Managed() Managed {
 	if o.HasName(NameVersioned) {
 		return Managed{versioned: (*C.DLManagedTensorVersioned)(C.PyCapsule_GetPointer(o.p, NameVersioned.c))}
@@ -171,9 +155,7 @@ func (o Object) Managed() Managed {
 
 // MarkUsed renames a live DLPack capsule, which takes its managed tensor out of its hands (R36).
 //
-// GIL: held.
 // Owns: the managed tensor becomes the caller's; on ErrRaised it is still the capsule's.
-// Threads: any with the GIL.
 func (o Object) MarkUsed() error {
 	used := NameLegacyUsed
 	if o.HasName(NameVersioned) {

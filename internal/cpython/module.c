@@ -9,7 +9,6 @@
    before, it is answered under a private name.
    C because: (a).
    GIL: not needed.
-   Owns: nothing.
    Threads: any. */
 bool gd_is_finalizing(void) {
   static GD_OWN _Atomic(int (*)(void)) ask;
@@ -50,7 +49,6 @@ static int module_exec(PyObject *module) {
 /* PyInit__core is what Python calls to load the module: it returns the definition, for multi-phase initialization. It is
    the library's only symbol, so the definition leads to all else: the runtime that a forked child needs.
    C because: (a), and Go must not be entered yet.
-   GIL: held.
    Owns: the definition is static.
    Threads: the importing one. */
 __attribute__((visibility("default"))) PyObject *PyInit__core(void) {

@@ -10,23 +10,17 @@ import (
 
 // Int makes a Python int.
 //
-// GIL: held.
 // Owns: the result is new.
-// Threads: any with the GIL.
 func Int(v int64) Object { return Object{C.PyLong_FromLongLong(C.longlong(v))} }
 
 // UInt makes a Python int.
 //
-// GIL: held.
 // Owns: the result is new.
-// Threads: any with the GIL.
 func UInt(v uint64) Object { return Object{C.PyLong_FromUnsignedLongLong(C.ulonglong(v))} }
 
 // BigInt makes a Python int from its decimal digits.
 //
-// GIL: held.
 // Owns: the result is new; on ErrRaised there is none.
-// Threads: any with the GIL.
 func BigInt(decimal string) (Object, error) {
 	digits := append([]byte(decimal), 0)
 	return raisedIfNil(C.PyLong_FromString((*C.char)(unsafe.Pointer(&digits[0])), nil, 10))
@@ -34,25 +28,19 @@ func BigInt(decimal string) (Object, error) {
 
 // Float makes a Python float.
 //
-// GIL: held.
 // Owns: the result is new.
-// Threads: any with the GIL.
 func Float(v float64) Object { return Object{C.PyFloat_FromDouble(C.double(v))} }
 
 // Complex makes a Python complex.
 //
-// GIL: held.
 // Owns: the result is new.
-// Threads: any with the GIL.
 func Complex(v complex128) Object {
 	return Object{C.PyComplex_FromDoubles(C.double(real(v)), C.double(imag(v)))}
 }
 
 // Bool makes a Python bool.
 //
-// GIL: held.
 // Owns: the result is new.
-// Threads: any with the GIL.
 func Bool(v bool) Object {
 	n := C.long(0)
 	if v {
@@ -65,22 +53,13 @@ func Bool(v bool) Object {
 //
 // GIL: held; may run o's Python code.
 // Owns: the result is new; on ErrRaised there is none.
-// Threads: any with the GIL.
 func (o Object) Index() (Object, error) { return raisedIfNil(C.PyNumber_Index(o.p)) }
 
 // Pointer reads the address that C passes as an int.
-//
-// GIL: held.
-// Owns: nothing passes.
-// Threads: any with the GIL.
 func (o Object) Pointer() unsafe.Pointer { return C.PyLong_AsVoidPtr(o.p) }
 
 // Int64 reads a whole number (int, or anything with __index__). fits is false if it is beyond 64 bits; v is the nearest
 // number that is not, then.
-//
-// GIL: held.
-// Owns: nothing passes.
-// Threads: any with the GIL.
 func (o Object) Int64() (v int64, fits bool, err error) {
 	index, err := raisedIfNil(C.PyNumber_Index(o.p))
 	if err != nil {
@@ -102,10 +81,6 @@ func (o Object) Int64() (v int64, fits bool, err error) {
 }
 
 // Uint64 reads a whole number from 0 to 2^64-1; fits is false for others.
-//
-// GIL: held.
-// Owns: nothing passes.
-// Threads: any with the GIL.
 func (o Object) Uint64() (v uint64, fits bool) {
 	n := C.PyLong_AsUnsignedLongLong(o.p)
 	if n == C.ulonglong(1<<64-1) && C.PyErr_Occurred() != nil {
@@ -116,10 +91,6 @@ func (o Object) Uint64() (v uint64, fits bool) {
 }
 
 // Float64 reads a real number.
-//
-// GIL: held.
-// Owns: nothing passes.
-// Threads: any with the GIL.
 func (o Object) Float64() (float64, error) {
 	v := C.PyFloat_AsDouble(o.p)
 	if v == -1 && C.PyErr_Occurred() != nil {
@@ -129,10 +100,6 @@ func (o Object) Float64() (float64, error) {
 }
 
 // Complex128 reads a complex object (see IsComplex).
-//
-// GIL: held.
-// Owns: nothing passes.
-// Threads: any with the GIL.
 func (o Object) Complex128() complex128 {
 	return complex(float64(C.PyComplex_RealAsDouble(o.p)), float64(C.PyComplex_ImagAsDouble(o.p)))
 }

@@ -43,9 +43,7 @@ static GD_KEPT numpy_state *numpy = &own_numpy;
 
 /* gd_numpy_enable turns the fast path on, with ndarray's type and NumPy's table of functions; NULL turns it off.
    C because: (a).
-   GIL: held.
-   Owns: keeps a reference to type; the table is static.
-   Threads: any with the GIL. */
+   Owns: keeps a reference to type; the table is static. */
 void gd_numpy_enable(PyTypeObject *type, void **table) {
   if (type != NULL) Py_IncRef((PyObject *)type);
   numpy->array_type = type;
@@ -53,10 +51,7 @@ void gd_numpy_enable(PyTypeObject *type, void **table) {
 }
 
 /* gd_numpy_learn tells what the type number of array x means.
-   C because: (a).
-   GIL: held.
-   Owns: nothing passes.
-   Threads: any with the GIL. */
+   C because: (a). */
 void gd_numpy_learn(PyObject *x, DLDataType dtype, bool padded) {
   numpy_dtype *descr = ((numpy_array *)x)->descr;
   unsigned n = (unsigned)descr->type_num;
@@ -68,10 +63,7 @@ void gd_numpy_learn(PyObject *x, DLDataType dtype, bool padded) {
 
 /* gd_numpy_borrow fills t with a view of x, an array of NumPy of at most ndim dimensions, and dims, which has room for twice as
    many, with copies of its shape and its strides; it adds the flags for memory that is not writeable, and for padded elements.
-   C because: (c).
-   GIL: held.
-   Owns: nothing passes: t is good as long as x keeps its memory (gd_numpy_pin). False without an exception if Go must look.
-   Threads: any with the GIL. */
+   Owns: nothing passes: t is good as long as x keeps its memory (gd_numpy_pin). False without an exception if Go must look. */
 bool gd_numpy_borrow(PyObject *x, DLTensor *t, int64_t *dims, int ndim, uint64_t *flags) {
   const numpy_array *a = (numpy_array *)x;
   unsigned n = (unsigned)a->descr->type_num;
@@ -90,19 +82,12 @@ bool gd_numpy_borrow(PyObject *x, DLTensor *t, int64_t *dims, int ndim, uint64_t
   return true;
 }
 
-/* gd_numpy_is_array is true for arrays, also of derived types, when the fast path is on; x may be NULL.
-   C because: (c).
-   GIL: held.
-   Owns: nothing passes.
-   Threads: any with the GIL. */
+/* gd_numpy_is_array is true for arrays, also of derived types, when the fast path is on; x may be NULL. */
 bool gd_numpy_is_array(PyObject *x) { return x != NULL && numpy->array_type != NULL && PyType_IsSubtype(Py_TYPE(x), numpy->array_type); }
 
 /* gd_numpy_pin keeps the memory of x, an array of NumPy, where it is. The array that owns it must not resize it, nor free it
    for other memory: NumPy allows neither to an array that does not own its memory, so that is what it says meanwhile.
-   C because: (c).
-   GIL: held.
-   Owns: pin holds what gd_numpy_unpin gives back.
-   Threads: any with the GIL. */
+   Owns: pin holds what gd_numpy_unpin gives back. */
 void gd_numpy_pin(PyObject *x, gd_pin *pin) {
   numpy_array *a = (numpy_array *)x;
   while (gd_numpy_is_array(a->base)) a = (numpy_array *)a->base;
@@ -115,10 +100,8 @@ void gd_numpy_pin(PyObject *x, gd_pin *pin) {
 }
 
 /* gd_numpy_unpin undoes gd_numpy_pin. Where the array was given other memory all the same, that is not its own.
-   C because: (c).
    GIL: held; may run Python's code.
-   Owns: takes what the pin holds.
-   Threads: any with the GIL. */
+   Owns: takes what the pin holds. */
 void gd_numpy_unpin(gd_pin *pin) {
   numpy_array *a = (numpy_array *)pin->owner;
   if (pin->lock.where != NULL && gd_lock_remove(&pin->lock) && a->data == pin->lock.data && a->base == NULL) a->flags |= OWNS_DATA;
@@ -127,10 +110,7 @@ void gd_numpy_unpin(gd_pin *pin) {
 }
 
 /* gd_numpy_import makes a Tensor over the memory of x, an array of NumPy; read-only if x is not writeable.
-   C because: (c).
-   GIL: held.
-   Owns: the result is the caller's; NULL without an exception if Go must look, with one if there is no memory.
-   Threads: any with the GIL. */
+   Owns: the result is the caller's; NULL without an exception if Go must look, with one if there is no memory. */
 PyObject *gd_numpy_import(PyObject *x) {
   int64_t dims[2 * DLPACK_MAX_NDIM];
   uint64_t flags = 0;
@@ -144,10 +124,7 @@ PyObject *gd_numpy_import(PyObject *x) {
 
 /* gd_numpy_import_buffer makes a read-only Tensor over the buffer of x, an object whose dtype attribute is one of NumPy's
    own dtypes: it needs no format then. jax's arrays are such objects, and their __dlpack__ is slow Python. The fast path is on.
-   C because: (c).
-   GIL: held.
-   Owns: the result is the caller's; NULL if x has no such buffer, with or without an exception.
-   Threads: any with the GIL. */
+   Owns: the result is the caller's; NULL if x has no such buffer, with or without an exception. */
 PyObject *gd_numpy_import_buffer(PyObject *x, PyObject *dtype_name) {
   PyObject *descr = PyObject_GetAttr(x, dtype_name);
   if (descr == NULL) return NULL;
@@ -176,10 +153,7 @@ static PyObject *new_array(const DLTensor *t, uint64_t padded, const int64_t *st
 }
 
 /* gd_numpy_to_array makes an array over the memory of x; x becomes its base. Not writeable if x is read-only.
-   C because: (c).
-   GIL: held.
-   Owns: the result is the caller's and keeps x; NULL with an exception set on failure, without one if the fast path is off.
-   Threads: any with the GIL. */
+   Owns: the result is the caller's and keeps x; NULL with an exception set on failure, without one if the fast path is off. */
 PyObject *gd_numpy_to_array(gd_tensor *x) {
   static GD_OWN char nothing[16]; /* where an empty array starts: NULL would make NumPy allocate */
   if (numpy->array_type == NULL || x->t.device.device_type != kDLCPU) return NULL;
@@ -196,20 +170,12 @@ PyObject *gd_numpy_to_array(gd_tensor *x) {
   return a;
 }
 
-/* gd_numpy_copy makes an array in memory of NumPy's own, with the elements of t, which are compact and a byte or more each. The fast path is on.
-   C because: (c).
-   GIL: held.
-   Owns: the result is the caller's; NULL with an exception set on failure.
-   Threads: any with the GIL. */
+/* gd_numpy_copy makes an array in memory of NumPy's own, with the elements of t, which are compact and a byte or more each. The fast path is on. */
 PyObject *gd_numpy_copy(const DLTensor *t) {
   PyObject *a = new_array(t, 0, NULL, NULL, 0);
   if (a != NULL) memcpy(((numpy_array *)a)->data, t->data, (size_t)gd_byte_count(t, 0));
   return a;
 }
 
-/* gd_numpy_is_type is true for ndarray itself, when the fast path is on.
-   C because: (c).
-   GIL: held.
-   Owns: nothing passes.
-   Threads: any with the GIL. */
+/* gd_numpy_is_type is true for ndarray itself, when the fast path is on. */
 bool gd_numpy_is_type(const PyTypeObject *type) { return type == numpy->array_type; }

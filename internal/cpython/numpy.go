@@ -12,9 +12,7 @@ import (
 // EnableNumPy turns the fast path for NumPy's arrays on: array is the type ndarray, api the capsule with NumPy's functions. It
 // reports whether the capsule is one. Nothing vouches for the fast path but the caller.
 //
-// GIL: held.
 // Owns: a reference to array is kept.
-// Threads: any with the GIL.
 func EnableNumPy(array, api Object) bool {
 	if !api.IsCapsule() {
 		return false
@@ -29,26 +27,16 @@ func EnableNumPy(array, api Object) bool {
 }
 
 // DisableNumPy turns the fast path off.
-//
-// GIL: held.
-// Owns: nothing passes.
-// Threads: any with the GIL.
 func DisableNumPy() { C.gd_numpy_enable(nil, nil) }
 
 // LearnNumPy tells the fast path what the dtype of array x is, for all arrays of that dtype.
-//
-// GIL: held.
-// Owns: nothing passes.
-// Threads: any with the GIL.
 func LearnNumPy(x Object, d dlpack.DType, padded bool) {
 	C.gd_numpy_learn(x.p, cDType(d), C.bool(padded))
 }
 
 // ImportNumPy makes a Tensor over the memory of array x, by the fast path; the zero Object if the fast path cannot.
 //
-// GIL: held.
 // Owns: the result is new, and keeps x.
-// Threads: any with the GIL.
 func ImportNumPy(x Object) Object {
 	t := C.gd_numpy_import(x.p)
 	if t == nil {
@@ -60,9 +48,7 @@ func ImportNumPy(x Object) Object {
 // ImportNumPyBuffer makes a read-only Tensor over the buffer of x, whose dtype attribute is a dtype of NumPy; the zero
 // Object if the fast path cannot.
 //
-// GIL: held.
 // Owns: the result is new, and holds x's buffer.
-// Threads: any with the GIL.
 func ImportNumPyBuffer(x Object) Object {
 	name := textObject("dtype")
 	if !name.Exists() {
@@ -80,9 +66,7 @@ func ImportNumPyBuffer(x Object) Object {
 // ToNumPy makes an array over the memory of t, by the fast path; the zero Object without an error if the fast path is off or the
 // memory is elsewhere.
 //
-// GIL: held.
 // Owns: the result is new, and keeps t.
-// Threads: any with the GIL.
 func ToNumPy(t Tensor) (Object, error) {
 	a := C.gd_numpy_to_array(t.p)
 	if a == nil && C.PyErr_Occurred() != nil {

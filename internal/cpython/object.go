@@ -19,16 +19,12 @@ func (o Object) Address() uintptr { return uintptr(unsafe.Pointer(o.p)) }
 
 // None returns Python's None.
 //
-// GIL: held.
 // Owns: the result is new.
-// Threads: any with the GIL.
 func None() Object { return Object{&C._Py_NoneStruct}.Retain() }
 
 // NotImplemented returns Python's NotImplemented, a comparison's "ask the other side".
 //
-// GIL: held.
 // Owns: the result is new.
-// Threads: any with the GIL.
 func NotImplemented() Object { return Object{&C._Py_NotImplementedStruct}.Retain() }
 
 // IsNone reports whether o is None.
@@ -42,9 +38,7 @@ func (o Object) IsEllipsis() bool { return o.p == &C._Py_EllipsisObject }
 
 // Retain adds a reference to o and returns it.
 //
-// GIL: held.
 // Owns: the result is new.
-// Threads: any with the GIL.
 func (o Object) Retain() Object {
 	C.Py_IncRef(o.p)
 	return o
@@ -54,7 +48,6 @@ func (o Object) Retain() Object {
 //
 // GIL: held; may run any Python code.
 // Owns: takes the caller's reference.
-// Threads: any with the GIL.
 func (o Object) Release() {
 	if o.p != nil {
 		C.Py_DecRef(o.p)
@@ -63,16 +56,10 @@ func (o Object) Release() {
 
 // Type returns o's exact type. o's own code may give it another, and the one before may go: Retain it before such code runs.
 //
-// GIL: held.
 // Owns: the result is borrowed from o.
-// Threads: any with the GIL.
 func (o Object) Type() Object { return Object{(*C.PyObject)(unsafe.Pointer(o.p.ob_type))} }
 
 // IsType reports whether o is itself a type.
-//
-// GIL: held.
-// Owns: nothing passes.
-// Threads: any with the GIL.
 func (o Object) IsType() bool {
 	return C.PyType_GetFlags(o.p.ob_type)&(1<<31) != 0 // Py_TPFLAGS_TYPE_SUBCLASS
 }
@@ -94,24 +81,12 @@ func (o Object) IsDType() bool   { return o.p.ob_type == C.gd_dtype_type }
 func (o Object) IsDevice() bool  { return o.p.ob_type == C.gd_device_type }
 
 // IsIndex reports whether o stands for a whole number (has __index__).
-//
-// GIL: held.
-// Owns: nothing passes.
-// Threads: any with the GIL.
 func (o Object) IsIndex() bool { return C.PyIndex_Check(o.p) != 0 }
 
 // IsSequence reports whether o has a length and can be indexed by numbers.
-//
-// GIL: held.
-// Owns: nothing passes.
-// Threads: any with the GIL.
 func (o Object) IsSequence() bool { return C.PySequence_Check(o.p) != 0 }
 
 // Name returns a type's name with its module, such as "torch.Tensor", or "?" if it has none.
-//
-// GIL: held.
-// Owns: nothing passes.
-// Threads: any with the GIL.
 func (o Object) Name() string {
 	name := o.textAttr("__qualname__")
 	if module := o.Module(); module != "builtins" && module != "" {
@@ -121,17 +96,11 @@ func (o Object) Name() string {
 }
 
 // Module returns the name of the module that a type says it is from, "" if it does not say.
-//
-// GIL: held.
-// Owns: nothing passes.
-// Threads: any with the GIL.
 func (o Object) Module() string { return o.textAttr("__module__") }
 
 // Has reports whether o has an attribute; one that cannot be read counts as no.
 //
 // GIL: held; may run o's Python code; no exception may be pending.
-// Owns: nothing passes.
-// Threads: any with the GIL.
 func (o Object) Has(name string) bool {
 	a := o.Find(name)
 	defer a.Release()
@@ -149,9 +118,7 @@ func (o Object) textAttr(name string) string {
 
 // Attr reads an attribute.
 //
-// GIL: held.
 // Owns: the result is new; on ErrRaised there is none.
-// Threads: any with the GIL.
 func (o Object) Attr(name string) (Object, error) {
 	key := nameObject(name)
 	if !key.Exists() {
@@ -165,7 +132,6 @@ func (o Object) Attr(name string) (Object, error) {
 //
 // GIL: held; no exception may be pending.
 // Owns: the result is new.
-// Threads: any with the GIL.
 func (o Object) Find(name string) Object {
 	a, err := o.Attr(name)
 	if err != nil {
@@ -182,9 +148,7 @@ type Keyword struct {
 
 // Call calls o.
 //
-// GIL: held.
 // Owns: the arguments stay the caller's; the result is new; on ErrRaised there is none.
-// Threads: any with the GIL.
 func (o Object) Call(args []Object, keywords ...Keyword) (Object, error) {
 	tuple, err := TupleOf(args)
 	if err != nil {
@@ -204,9 +168,7 @@ func (o Object) Call(args []Object, keywords ...Keyword) (Object, error) {
 
 // CallMethod calls o.name.
 //
-// GIL: held.
 // Owns: as for Call.
-// Threads: any with the GIL.
 func (o Object) CallMethod(name string, args []Object, keywords ...Keyword) (Object, error) {
 	method, err := o.Attr(name)
 	if err != nil {
@@ -235,9 +197,7 @@ func dictOf(keywords []Keyword) (Object, error) {
 
 // TupleOf makes a tuple. An item that does not exist is one that Python raised an exception instead of.
 //
-// GIL: held.
 // Owns: the items stay the caller's; the result is new; on ErrRaised there is none.
-// Threads: any with the GIL.
 func TupleOf(items []Object) (Object, error) {
 	if slices.Contains(items, Object{}) {
 		return Object{}, ErrRaised
@@ -258,9 +218,7 @@ func TupleOf(items []Object) (Object, error) {
 // ListOf makes a list of n items, each by a call of item. One that does not exist is one that Python raised an exception
 // instead of. They lie in Python's memory alone: too little of that is an error, but the end of the process where it is Go's.
 //
-// GIL: held.
 // Owns: takes each item; the result is new; on error there is none.
-// Threads: any with the GIL.
 func ListOf(n int64, item func(i int64) (Object, error)) (Object, error) {
 	list, err := raisedIfNil(C.PyList_New(C.Py_ssize_t(n)))
 	for i := int64(0); err == nil && i < n; i++ {
@@ -281,9 +239,7 @@ func ListOf(n int64, item func(i int64) (Object, error)) (Object, error) {
 
 // ReleaseAll releases each of items.
 //
-// GIL: held.
 // Owns: takes the items.
-// Threads: any with the GIL.
 func ReleaseAll(items []Object) {
 	for _, item := range items {
 		item.Release()
@@ -292,9 +248,7 @@ func ReleaseAll(items []Object) {
 
 // Items returns the items of a sequence.
 //
-// GIL: held.
 // Owns: the results are new (ReleaseAll); on ErrRaised there are none.
-// Threads: any with the GIL.
 func (o Object) Items() ([]Object, error) {
 	n := C.PySequence_Size(o.p)
 	if n < 0 {
@@ -316,14 +270,11 @@ func (o Object) Items() ([]Object, error) {
 //
 // GIL: held; runs Python code.
 // Owns: the result is new; on ErrRaised there is none.
-// Threads: any with the GIL.
 func (o Object) AsTuple() (Object, error) { return raisedIfNil(C.PySequence_Tuple(o.p)) }
 
 // IsInstance reports whether o is an instance of class; a class that cannot say counts as no.
 //
 // GIL: held; no exception may be pending.
-// Owns: nothing passes.
-// Threads: any with the GIL.
 func (o Object) IsInstance(class Object) bool {
 	answer := C.PyObject_IsInstance(o.p, class.p)
 	if answer < 0 {
@@ -333,10 +284,6 @@ func (o Object) IsInstance(class Object) bool {
 }
 
 // Truth returns bool(o).
-//
-// GIL: held.
-// Owns: nothing passes.
-// Threads: any with the GIL.
 func (o Object) Truth() (bool, error) {
 	answer := C.PyObject_IsTrue(o.p)
 	if answer < 0 {
@@ -349,7 +296,6 @@ func (o Object) Truth() (bool, error) {
 //
 // GIL: held; runs Python code.
 // Owns: the result is new; on ErrRaised there is none.
-// Threads: any with the GIL.
 func Import(module string) (Object, error) {
 	name := textObject(module)
 	if !name.Exists() {
@@ -361,9 +307,7 @@ func Import(module string) (Object, error) {
 
 // Imported returns a module if it was imported before, else the zero Object.
 //
-// GIL: held.
 // Owns: the result is borrowed from sys.modules.
-// Threads: any with the GIL.
 func Imported(module string) Object {
 	key := textObject(module)
 	if !key.Exists() {
@@ -382,7 +326,6 @@ func Imported(module string) Object {
 //
 // GIL: held; no exception may be pending.
 // Owns: the result is new.
-// Threads: any with the GIL.
 func (o Object) FindIn(name string) Object {
 	if !o.Exists() {
 		return o
@@ -391,17 +334,11 @@ func (o Object) FindIn(name string) Object {
 }
 
 // IsCallable reports whether o can be called.
-//
-// GIL: held.
-// Owns: nothing passes.
-// Threads: any with the GIL.
 func (o Object) IsCallable() bool { return C.PyCallable_Check(o.p) != 0 }
 
 // CallIn calls o.name(args...) on an object that may be missing.
 //
-// GIL: held.
 // Owns: args stay the caller's; the result is new; on ErrRaised there is none.
-// Threads: any with the GIL.
 func (o Object) CallIn(name string, args ...Object) (Object, error) {
 	if !o.Exists() {
 		return o, ErrRaised

@@ -7,7 +7,6 @@ static void keep_offer(DLManagedTensorVersioned *m) { (void)m; }
 
 /* gd_take_out takes out=: Go looks whether it will do, and whether the memory of the one output may be offered: if not, it is
    filled at the end.
-   C because: (c).
    GIL: held; may run Python's code.
    Owns: the call holds what it needs; false with an exception set on failure.
    Threads: the calling one. */
@@ -42,8 +41,6 @@ static bool takes(offer *o, const DLTensor *want) {
 }
 
 /* gd_wanted is where out= wants the next output; NULL if nowhere.
-   C because: (c).
-   GIL: held.
    Owns: the result is borrowed.
    Threads: the calling one. */
 PyObject *gd_wanted(call *c) {
@@ -95,8 +92,6 @@ static bool is_as_asked(const DLManagedTensorVersioned *m, const DLTensor *want)
 }
 
 /* gd_copy_out copies an output from the call's scratch into memory of the caller's framework.
-   C because: (c).
-   GIL: held.
    Owns: v owns the copy; false with an exception set on failure.
    Threads: the calling one. */
 bool gd_copy_out(call *c, TVMValue *v) {

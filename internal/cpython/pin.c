@@ -15,10 +15,7 @@ static GD_OWN gd_lock *locks; /* changes with the GIL and the mutex; so each of 
 static GD_OWN pthread_mutex_t listing = PTHREAD_MUTEX_INITIALIZER;
 
 /* gd_lock_find is a lock of the owner where on the memory data; NULL for either means any. NULL if there is none.
-   C because: (c).
-   GIL: held.
-   Owns: the result is borrowed.
-   Threads: any with the GIL. */
+   Owns: the result is borrowed. */
 const gd_lock *gd_lock_find(const void *where, const void *data) {
   const gd_lock *l = locks;
   while (l != NULL && ((where != NULL && l->where != where) || (data != NULL && l->data != data))) l = l->next;
@@ -26,10 +23,7 @@ const gd_lock *gd_lock_find(const void *where, const void *data) {
 }
 
 /* gd_lock_add puts l, which the caller owns, on the list, with where, data and cleared as they are.
-   C because: (c).
-   GIL: held.
-   Owns: l stays the caller's, who removes it.
-   Threads: any with the GIL. */
+   Owns: l stays the caller's, who removes it. */
 void gd_lock_add(gd_lock *l) {
   pthread_mutex_lock(&listing);
   l->next = locks;
@@ -39,11 +33,7 @@ void gd_lock_add(gd_lock *l) {
   pthread_mutex_unlock(&listing);
 }
 
-/* gd_lock_remove takes l off the list, and tells whether it was the last one of its owner.
-   C because: (c).
-   GIL: held.
-   Owns: nothing passes.
-   Threads: any with the GIL. */
+/* gd_lock_remove takes l off the list, and tells whether it was the last one of its owner. */
 bool gd_lock_remove(gd_lock *l) {
   pthread_mutex_lock(&listing);
   if (l->next != NULL) l->next->link = l->link;
@@ -69,7 +59,6 @@ bool gd_lock_leave(const void *data, void (*free)(void *)) {
 /* gd_locks_forked mends the list in a child: another thread of its parent's may have been reading it.
    C because: (b).
    GIL: any.
-   Owns: nothing.
    Threads: the only one. */
 void gd_locks_forked(void) { listing = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER; }
 
@@ -121,7 +110,6 @@ static void unpin(record *r) {
 }
 
 /* gd_pin_borrowed pins all tensors that the call has borrowed in place since the last time.
-   C because: (c).
    GIL: held; the first time for torch it runs torch's Python code.
    Owns: the call holds what gd_unpin gives back, also on failure: false with an exception set.
    Threads: the calling one. */
@@ -144,7 +132,6 @@ bool gd_pin_borrowed(call *c) {
 }
 
 /* gd_pin_imported has an object that Go imported pinned, too, if its owner could move the memory.
-   C because: (c).
    GIL: held; no exception is pending.
    Owns: nothing passes: x must live until the end of the call; false with MemoryError set on failure.
    Threads: the calling one. */
@@ -162,7 +149,6 @@ bool gd_pin_imported(call *c, PyObject *x) {
 }
 
 /* gd_unpin gives back what gd_pin_borrowed held.
-   C because: (c).
    GIL: held; may run Python's code.
    Owns: takes what the call has pinned.
    Threads: the calling one. */
@@ -175,10 +161,7 @@ void gd_unpin(call *c) {
 
 /* gd_is_alone tells whether no other thread of Python's can run when this one gives the GIL up: there is none. A thread that
    Python does not know may still come, and change an argument.
-   C because: (a), the stable ABI knows of no threads.
-   GIL: held.
-   Owns: nothing.
-   Threads: any with the GIL. */
+   C because: (a), the stable ABI knows of no threads. */
 bool gd_is_alone(void) {
   typedef PyThreadState *(*first)(PyInterpreterState *);
   typedef PyThreadState *(*after)(PyThreadState *);

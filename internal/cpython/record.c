@@ -4,9 +4,7 @@
 #include "core.h"
 
 /* gd_element_count multiplies the extents of a record that was checked before.
-   C because: (c).
    GIL: not needed.
-   Owns: nothing.
    Threads: any. */
 int64_t gd_element_count(const DLTensor *t) {
   int64_t count = 1;
@@ -16,18 +14,14 @@ int64_t gd_element_count(const DLTensor *t) {
 
 /* gd_item_bits says how far apart neighbouring elements are, in bits: the rule of dlpack.DType.BitSize (R21,
    R22), here for the allocator and the attributes; a test holds the two together.
-   C because: (c).
    GIL: not needed.
-   Owns: nothing.
    Threads: any. */
 int64_t gd_item_bits(DLDataType d, uint64_t flags) {
   return (int64_t)(flags & DLPACK_SUBBYTE_PADDED ? (d.bits + 7) & ~7 : d.bits) * d.lanes;
 }
 
 /* gd_byte_count is how many bytes compact elements take, of a record that was checked before.
-   C because: (c).
    GIL: not needed.
-   Owns: nothing.
    Threads: any. */
 int64_t gd_byte_count(const DLTensor *t, uint64_t flags) {
   int64_t bits = gd_item_bits(t->dtype, flags), count = gd_element_count(t);
@@ -73,9 +67,7 @@ static bool plain_strides(const DLTensor *t) {
 
 /* gd_fast_path_ok is true for a record that needs no second look: R39-R42 hold, and so does everything that
    dlpack.Tensor.Validate would check. False means only that Go must look.
-   C because: (c).
    GIL: not needed.
-   Owns: nothing.
    Threads: any. */
 bool gd_fast_path_ok(const DLTensor *t) {
   if ((uint32_t)t->ndim > DLPACK_MAX_NDIM || !plain_dtype(t->dtype)) return false;

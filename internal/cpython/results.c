@@ -66,7 +66,6 @@ static PyObject *wrap_list(call *c, const GDList *l, int code, bool top) {
 
 /* gd_wrap_result makes a Python object of a packed value. At the top, and in a tuple there, are the outputs that out= wants
    somewhere.
-   C because: (c).
    GIL: held; may run Python's code.
    Owns: of what v owns only a tensor is taken; the result is the caller's, NULL with an exception set on failure.
    Threads: the calling one. */
@@ -94,7 +93,6 @@ PyObject *gd_wrap_result(call *c, TVMValue *v, int code, bool top) {
 }
 
 /* gd_drop_result gives back what a result owns, but for the tensors that were taken.
-   C because: (c).
    GIL: held; may run Python's code.
    Owns: takes v.
    Threads: the calling one. */
@@ -107,8 +105,6 @@ void gd_drop_result(TVMValue v, int code) {
 }
 
 /* gd_refuse raises the exception of a call that failed: one that Python itself raised goes first, then what fail() was told.
-   C because: (c).
-   GIL: held.
    Owns: takes the exception that the call keeps; NULL with an exception set.
    Threads: the calling one. */
 PyObject *gd_refuse(call *c) {

@@ -45,7 +45,6 @@ void __wrap_x_cgo_sys_thread_create(void *(*run)(void *), void *argument) {
 /* gd_runtime_is_lazy tells whether the linker put the functions above and below in their places.
    C because: (a).
    GIL: not needed.
-   Owns: nothing.
    Threads: any. */
 bool gd_runtime_is_lazy(void) { return __real_x_cgo_sys_thread_create != NULL; }
 
@@ -61,7 +60,6 @@ static void start(void) {
    one would hang.
    C because: (b).
    GIL: any.
-   Owns: nothing passes.
    Threads: any. */
 uintptr_t __wrap__cgo_wait_runtime_init_done(void) {
   static const char message[] = "godlpack: fatal: Go was entered in a forked child, by the runtime that is its parent's\n";
@@ -115,7 +113,6 @@ static void after_fork(void) {
 
 /* gd_runtime_exec watches for forks, and remembers where the library is.
    C because: (b).
-   GIL: held.
    Owns: nothing passes; on failure -1 with MemoryError set.
    Threads: the importing one. */
 int gd_runtime_exec(void) {
@@ -162,10 +159,7 @@ static bool restart(void) {
 }
 
 /* gd_runtime_generation counts how often the runtime was started anew after a fork.
-   C because: (a).
-   GIL: held.
-   Owns: nothing.
-   Threads: any with the GIL. */
+   C because: (a). */
 int64_t gd_runtime_generation(void) { return life->generation; }
 
 /* Whether the current runtime is there, or can be: before the copy is opened, as that may start it. */
@@ -177,11 +171,7 @@ static bool has_room(void) {
   return error == NULL;
 }
 
-/* gd_runtime_threads tells this library's Go how many threads it may compute in (_threads, ops.h), if it runs.
-   C because: (c).
-   GIL: held.
-   Owns: nothing passes; false with an exception set on failure.
-   Threads: any with the GIL. */
+/* gd_runtime_threads tells this library's Go how many threads it may compute in (_threads, ops.h), if it runs. */
 bool gd_runtime_threads(int n) {
   if (!life->ready) return true;
   PyObject *number = PyLong_FromLong(n), *now = number == NULL ? NULL : gd_enter(GD_OP_module_threads, NULL, &number, 1, NULL);
@@ -194,11 +184,7 @@ bool gd_runtime_threads(int n) {
 
 /* gd_ensure_runtime sees to it that there is a Go runtime to enter: it starts the one there is, or in a forked child a new one.
    False with RuntimeError or MemoryError set if that cannot be done now. No lock is taken that another thread may have held at
-   the fork.
-   C because: (c).
-   GIL: held.
-   Owns: nothing passes.
-   Threads: any with the GIL. */
+   the fork. */
 bool gd_ensure_runtime(void) {
   if (life->ready) return true;
   if (!has_room() || (life->current->dead && !restart())) return false;
@@ -212,9 +198,7 @@ bool gd_ensure_runtime(void) {
 
 /* gd_enter hands a call to Go: operation op on self with the arguments of CPython's fast calling convention.
    C because: (b).
-   GIL: held, and held again on return.
-   Owns: the result is the caller's; NULL with an exception set on failure.
-   Threads: any with the GIL. */
+   GIL: held, and held again on return. */
 PyObject *gd_enter(int op, PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
   if (nargs < 0) { /* what CPython's specialized call makes of a method called without its object */
     PyErr_SetString(PyExc_TypeError, "unbound method needs an argument");
@@ -229,9 +213,7 @@ PyObject *gd_enter(int op, PyObject *self, PyObject *const *args, Py_ssize_t nar
 
 /* gd_get_buffer is Tensor's buffer protocol.
    C because: (b).
-   GIL: held.
-   Owns: on success view owns a reference to self; on failure -1 with an exception set.
-   Threads: any with the GIL. */
+   Owns: on success view owns a reference to self; on failure -1 with an exception set. */
 int gd_get_buffer(PyObject *self, Py_buffer *view, int flags) {
   view->obj = NULL;
   return gd_ensure_runtime() ? life->current->get_buffer(self, view, flags) : -1;

@@ -42,7 +42,6 @@ static int index_of(intptr_t number) {
 /* gd_pass_on does what would have happened without Go. A fault that nobody handles happens again, when there is no handler.
    C because: (b).
    GIL: any.
-   Owns: nothing passes.
    Threads: any, in a signal's handler. */
 void gd_pass_on(const struct sigaction *previous, int number, siginfo_t *info, void *context) {
   bool fault = info->si_code > 0, none = previous->sa_handler == SIG_DFL;
@@ -98,7 +97,6 @@ static void use_signal_stacks(void) {
 /* gd_signals_install puts Go's handlers on top of those that are there now.
    C because: (b).
    GIL: not needed.
-   Owns: nothing passes.
    Threads: the one that starts the runtime. */
 void gd_signals_install(void) {
   use_signal_stacks();
@@ -114,7 +112,6 @@ void gd_signals_install(void) {
 /* gd_signals_uninstall puts back what was there before, where nobody else stands on top of it.
    C because: (b).
    GIL: not needed.
-   Owns: nothing passes.
    Threads: the only one of a forked child. */
 void gd_signals_uninstall(void) {
   for (int i = 0; i < HANDLED; i++)
@@ -148,7 +145,6 @@ static void (*const urgent[LINKS])(int, siginfo_t *, void *) = {NAMES(0), NAMES(
 /* gd_signals_read tells who handles Go's signals now.
    C because: (a).
    GIL: not needed.
-   Owns: nothing.
    Threads: any. */
 void gd_signals_read(gd_handlers now) {
   for (int i = 0; i < HANDLED; i++) now[i] = gd_handler_of(handled[i]);
@@ -192,7 +188,6 @@ static bool uncover(int link) {
 /* gd_signals_drop takes one library's handlers away, as far as they are on top: its runtime was given up.
    C because: (b).
    GIL: any.
-   Owns: nothing passes.
    Threads: any; one at a time. */
 void gd_signals_drop(int link) {
   if (link >= 0) uncover(link);
@@ -202,7 +197,6 @@ void gd_signals_drop(int link) {
    uncovered anything. Their Go is dead.
    C because: (b).
    GIL: not needed.
-   Owns: nothing passes.
    Threads: the only one of a forked child. */
 bool gd_signals_unchain(void) {
   bool changed = false;

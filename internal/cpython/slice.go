@@ -4,10 +4,6 @@ package cpython
 import "C"
 
 // Slice reads a slice object for an axis of n elements: where it starts, its step, how many elements it selects.
-//
-// GIL: held.
-// Owns: nothing passes.
-// Threads: any with the GIL.
 func (o Object) Slice(n int64) (start, step, length int64, err error) {
 	var from, to, by C.Py_ssize_t
 	if C.PySlice_Unpack(o.p, &from, &to, &by) != 0 {

@@ -31,7 +31,6 @@ static gd_storage *track(gd_storage *s, void (*release)(gd_storage *)) {
 static void untrack(void) { gd_count_one(&gd_counted->storages_freed); }
 
 /* gd_storage_retain adds a holder.
-   C because: (c).
    GIL: not needed.
    Owns: the caller owns the new reference; cannot fail.
    Threads: any. */
@@ -53,7 +52,6 @@ void gd_storage_release(gd_storage *s) {
 }
 
 /* gd_storage_take_slot takes the slot, if it is free, and holds s as gd_storage_retain does: in one atomic operation.
-   C because: (c).
    GIL: not needed.
    Owns: on true the caller holds s until gd_storage_free_slot; on false nothing passes.
    Threads: any. */
@@ -83,7 +81,6 @@ static GD_KEPT pthread_key_t descents_key;
 
 /* gd_storage_exec makes room for each thread's descent.
    C because: (b), deleters end here.
-   GIL: held.
    Owns: nothing passes; -1 on failure, with MemoryError set.
    Threads: the importing one. */
 int gd_storage_exec(void) { return pthread_key_create(&descents_key, free) == 0 ? 0 : (PyErr_NoMemory(), -1); }
@@ -217,7 +214,6 @@ static foreign *foreign_new(void (*release)(gd_storage *)) {
 
 /* gd_storage_of_versioned holds a managed tensor and calls its deleter once, at the end (R36). It was counted when it
    was taken.
-   C because: (c).
    GIL: not needed.
    Owns: takes m; on failure (NULL) m is still the caller's.
    Threads: any. */
@@ -229,8 +225,6 @@ gd_storage *gd_storage_of_versioned(DLManagedTensorVersioned *m) {
 }
 
 /* gd_storage_of_legacy is gd_storage_of_versioned for the record of DLPack 0.x.
-   C because: (c).
-   GIL: held.
    Owns: takes m; on failure (NULL) m is still the caller's.
    Threads: any. */
 gd_storage *gd_storage_of_legacy(DLManagedTensor *m) {
@@ -242,7 +236,6 @@ gd_storage *gd_storage_of_legacy(DLManagedTensor *m) {
 }
 
 /* gd_storage_abandon undoes gd_storage_of_legacy: the managed tensor is the caller's again, its deleter not called.
-   C because: (c).
    GIL: not needed.
    Owns: takes s, which nobody else may hold.
    Threads: any. */
@@ -320,10 +313,7 @@ gd_storage *gd_storage_of_driver(gd_driver_memory m) {
 }
 
 /* gd_storage_of_object keeps an object whose memory stays where it is as long as the object lives.
-   C because: (c).
-   GIL: held.
-   Owns: the storage is the caller's; on failure NULL with MemoryError set.
-   Threads: any with the GIL. */
+   Owns: the storage is the caller's; on failure NULL with MemoryError set. */
 gd_storage *gd_storage_of_object(PyObject *object) {
   kept *k = malloc(sizeof *k);
   if (k == NULL) {
@@ -336,9 +326,7 @@ gd_storage *gd_storage_of_object(PyObject *object) {
 
 /* gd_storage_of_buffer holds exporter's buffer, and so keeps its memory where it is (R32).
    C because: (a), Py_buffer must not move.
-   GIL: held.
-   Owns: the storage is the caller's; on failure NULL with a Python exception set, and nothing is held.
-   Threads: any with the GIL. */
+   Owns: the storage is the caller's; on failure NULL with a Python exception set, and nothing is held. */
 gd_storage *gd_storage_of_buffer(PyObject *exporter, int flags, Py_buffer **view) {
   buffer *b = malloc(sizeof *b);
   if (b == NULL) {

@@ -10,7 +10,6 @@ static GD_KEPT pthread_key_t streams_key;
 
 /* gd_stream_exec makes room for each thread's streams.
    C because: (b), whoever asks for the stream has only C.
-   GIL: held.
    Owns: nothing passes; -1 on failure, with MemoryError set.
    Threads: the importing one. */
 int gd_stream_exec(void) {

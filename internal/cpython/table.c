@@ -53,8 +53,6 @@ static DLManagedTensorVersioned *export_versioned(const DLTensor *t, uint64_t fl
 }
 
 /* gd_export_versioned makes a managed tensor that keeps x's memory alive; extra_flags are added to x's own.
-   C because: (c).
-   GIL: held.
    Owns: the result is the caller's; on failure NULL with MemoryError set.
    Threads: any with the GIL; the result's deleter may be called from any thread, once. */
 DLManagedTensorVersioned *gd_export_versioned(gd_tensor *x, uint64_t extra_flags) {
@@ -86,11 +84,8 @@ static void capsule_destroy(PyObject *capsule) {
 }
 
 /* gd_capsule exports x in a new capsule, versioned or legacy; extra_flags only fit in a versioned one.
-   C because: (c).
-   GIL: held.
    Owns: the capsule is the caller's and owns the export; on failure NULL with an exception set, and nothing is
-     left.
-   Threads: any with the GIL. */
+     left. */
 PyObject *gd_capsule(gd_tensor *x, bool versioned, uint64_t extra_flags) {
   void *m = versioned ? (void *)gd_export_versioned(x, extra_flags) : (void *)export_legacy(x);
   if (m == NULL) return NULL;
@@ -168,10 +163,7 @@ static int slot_dltensor_from_py(void *x, DLTensor *out) {
 }
 
 /* gd_wrap_managed makes a Tensor of a managed tensor that was checked; flags take the place of its own.
-   C because: (c).
-   GIL: held.
-   Owns: takes m on success; on failure NULL with MemoryError set, and m is still the caller's (R56).
-   Threads: any with the GIL. */
+   Owns: takes m on success; on failure NULL with MemoryError set, and m is still the caller's (R56). */
 PyObject *gd_wrap_managed(DLManagedTensorVersioned *m, uint64_t flags) {
   PyObject *x = gd_tensor_new(&m->dl_tensor, flags, NULL);
   if (x == NULL) return NULL;
@@ -213,9 +205,7 @@ const DLPackExchangeAPI gd_exchange_api = {
 
 /* gd_table_import calls a table's managed_tensor_from_py_object_no_sync.
    C because: (b).
-   GIL: held.
-   Owns: *out is the caller's; on failure (-1, an exception set) it is NULL.
-   Threads: any with the GIL. */
+   Owns: *out is the caller's; on failure (-1, an exception set) it is NULL. */
 int gd_table_import(const DLPackExchangeAPI *api, PyObject *x, DLManagedTensorVersioned **out) {
   *out = NULL;
   int rc = api->managed_tensor_from_py_object_no_sync(x, out);
@@ -225,10 +215,8 @@ int gd_table_import(const DLPackExchangeAPI *api, PyObject *x, DLManagedTensorVe
 
 /* gd_table_to_object calls a table's managed_tensor_to_py_object_no_sync.
    C because: (b).
-   GIL: held.
    Owns: takes m on success; on failure (-1, an exception set) m is still the caller's (R56). *out is the
-     caller's.
-   Threads: any with the GIL. */
+     caller's. */
 int gd_table_to_object(const DLPackExchangeAPI *api, DLManagedTensorVersioned *m, PyObject **out) {
   *out = NULL;
   return api->managed_tensor_to_py_object_no_sync(m, (void **)out);
@@ -246,9 +234,7 @@ void gd_managed_delete(DLManagedTensorVersioned *versioned, DLManagedTensor *leg
 
 /* gd_managed_drop is gd_managed_delete for where an exception may be on its way: a deleter may run Python code.
    C because: (b).
-   GIL: held.
-   Owns: takes the managed tensor.
-   Threads: any with the GIL. */
+   Owns: takes the managed tensor. */
 void gd_managed_drop(DLManagedTensorVersioned *versioned, DLManagedTensor *legacy) {
   PyObject *class, *value, *trace;
   PyErr_Fetch(&class, &value, &trace);

@@ -16,8 +16,6 @@ type Table struct{ p *C.DLPackExchangeAPI }
 // under either name (R64). The zero Table means that the value is neither.
 //
 // GIL: held; no exception may be pending.
-// Owns: nothing passes.
-// Threads: any with the GIL.
 func TableAt(value Object) Table {
 	if value.IsCapsule() {
 		if !value.HasName(nameTable) {
@@ -48,9 +46,7 @@ func (t Table) Older() Table {
 
 // Take exports x, an object of the type that publishes the table.
 //
-// GIL: held.
 // Owns: the result is the caller's to adopt or delete; on ErrRaised there is none.
-// Threads: any with the GIL.
 func (t Table) Take(x Object) (Managed, error) {
 	var m Managed
 	if C.gd_table_import(t.p, x.p, &m.versioned) != 0 || m.versioned == nil {
@@ -61,9 +57,7 @@ func (t Table) Take(x Object) (Managed, error) {
 
 // Make turns an export of x into an object of the type that publishes the table.
 //
-// GIL: held.
 // Owns: the result is new and keeps x's memory alive; on ErrRaised nothing is left.
-// Threads: any with the GIL.
 func (t Table) Make(x Tensor) (Object, error) {
 	m := C.gd_export_versioned(x.p, 0)
 	if m == nil {
@@ -100,9 +94,7 @@ const (
 
 // SetPlan lets the fast paths exchange objects of exactly this type, unless memory ran out while that was decided.
 //
-// GIL: held.
 // Owns: a reference to typ is kept until another type needs its place.
-// Threads: any with the GIL.
 func SetPlan(typ Object, p Plan) {
 	if Starved() {
 		return
@@ -115,20 +107,12 @@ func SetPlan(typ Object, p Plan) {
 }
 
 // TakesNoVersion reports whether there is a plan by which __dlpack__ of a type takes no max_version.
-//
-// GIL: held.
-// Owns: nothing passes.
-// Threads: any with the GIL.
 func TakesNoVersion(typ Object) bool {
 	plan := C.gd_plan_of((*C.PyTypeObject)(unsafe.Pointer(typ.p)))
 	return plan != nil && bool(plan.bare)
 }
 
 // PlannedTypes names the types that the fast paths have a plan for.
-//
-// GIL: held.
-// Owns: nothing passes.
-// Threads: any with the GIL.
 func PlannedTypes() []string {
 	var names []string
 	for i := C.int(0); i < C.GD_PLANS; i++ {

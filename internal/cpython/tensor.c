@@ -24,10 +24,7 @@ static void compact_strides(gd_tensor *x) {
 }
 
 /* gd_tensor_new makes a Tensor of a checked record, copying shape and strides (compact if NULL, R40).
-   C because: (c).
-   GIL: held.
-   Owns: takes storage on success; on failure NULL with MemoryError set, and storage is still the caller's.
-   Threads: any with the GIL. */
+   Owns: takes storage on success; on failure NULL with MemoryError set, and storage is still the caller's. */
 PyObject *gd_tensor_new(const DLTensor *t, uint64_t flags, gd_storage *storage) {
   size_t n = (size_t)t->ndim * sizeof(int64_t);
   gd_tensor *x = PyObject_Malloc(sizeof *x + 2 * n);
@@ -56,9 +53,7 @@ PyObject *gd_tensor_new(const DLTensor *t, uint64_t flags, gd_storage *storage) 
 /* gd_tensor_make is gd_tensor_new from parts: Go must not put pointers to its own memory into
    records.
    C because: (a).
-   GIL: held.
-   Owns: as for gd_tensor_new; shape and strides are copied.
-   Threads: any with the GIL. */
+   Owns: as for gd_tensor_new; shape and strides are copied. */
 PyObject *gd_tensor_make(uintptr_t data, DLDevice device, DLDataType dtype, int32_t ndim, int64_t *shape, int64_t *strides, uint64_t flags,
                          gd_storage *storage) {
   DLTensor t = {(void *)data, device, ndim, dtype, shape, strides, 0};
@@ -67,9 +62,7 @@ PyObject *gd_tensor_make(uintptr_t data, DLDevice device, DLDataType dtype, int3
 
 /* gd_tensor_view makes a Tensor over part of x's memory, offset bytes from its start, seen as dtype.
    C because: (a).
-   GIL: held.
-   Owns: the result is the caller's and keeps the memory alive by itself; NULL with MemoryError set on failure.
-   Threads: any with the GIL. */
+   Owns: the result is the caller's and keeps the memory alive by itself; NULL with MemoryError set on failure. */
 PyObject *gd_tensor_view(gd_tensor *x, int64_t offset, DLDataType dtype, int32_t ndim, int64_t *shape, int64_t *strides,
                          uint64_t flags) {
   DLTensor t = {x->t.data, x->t.device, ndim, dtype, shape, strides, x->t.byte_offset + (uint64_t)offset};
@@ -81,10 +74,7 @@ PyObject *gd_tensor_view(gd_tensor *x, int64_t offset, DLDataType dtype, int32_t
 
 /* gd_tensor_share lets others hold x's memory, by x->storage (NULL where there is nothing to hold). What x held alone
    moves into a storage for that.
-   C because: (c).
-   GIL: held.
-   Owns: nothing passes; false with MemoryError set on failure.
-   Threads: any with the GIL. */
+   Owns: nothing passes; false with MemoryError set on failure. */
 bool gd_tensor_share(gd_tensor *x) {
   if (x->sole == NULL) return true;
   x->storage = gd_storage_of_versioned(x->sole);
@@ -121,11 +111,7 @@ static void tensor_dealloc(PyObject *self) {
   Py_DecRef((PyObject *)type);
 }
 
-/* gd_tuple_of makes a tuple of ints.
-   C because: (c).
-   GIL: held.
-   Owns: the result is the caller's; NULL with an exception set on failure.
-   Threads: any with the GIL. */
+/* gd_tuple_of makes a tuple of ints. */
 PyObject *gd_tuple_of(const int64_t *v, int n) {
   PyObject *tuple = PyTuple_New(n);
   for (int i = 0; tuple != NULL && i < n; i++) {
@@ -250,8 +236,6 @@ static int publish(PyTypeObject *type) {
 /* gd_tensor_exec makes the type, once in the life of the process, and puts it into module: another import of the module finds
    the same type, since tensors of the first may still be about.
    C because: (a).
-   GIL: held.
-   Owns: nothing passes; on failure -1 with an exception set.
    Threads: the importing one. */
 int gd_tensor_exec(PyObject *module) {
   if (gd_tensor_type == NULL) {

@@ -13,10 +13,6 @@ import (
 type Tensor struct{ p *C.gd_tensor }
 
 // TensorOf sees o as a Tensor; ok is false if it is something else. Tensor has no subclasses.
-//
-// GIL: held.
-// Owns: nothing passes.
-// Threads: any with the GIL.
 func TensorOf(o Object) (t Tensor, ok bool) {
 	return Tensor{(*C.gd_tensor)(unsafe.Pointer(o.p))}, o.p.ob_type == C.gd_tensor_type
 }
@@ -47,36 +43,28 @@ func (t Tensor) Bytes() int64 {
 
 // View makes a tensor over part of t's memory, offset bytes from its start.
 //
-// GIL: held.
 // Owns: the result is new, and keeps the memory alive by itself; on error there is none.
-// Threads: any with the GIL.
 func (t Tensor) View(offset int64, shape, strides []int64, flags dlpack.Flags) (Object, error) {
 	return t.ViewAs(t.Record().DType, offset, shape, strides, flags)
 }
 
 // ViewAs is View with the memory seen as another dtype; strides in elements of that.
 //
-// GIL: held.
 // Owns: as for View.
-// Threads: any with the GIL.
 func (t Tensor) ViewAs(d dlpack.DType, offset int64, shape, strides []int64, flags dlpack.Flags) (Object, error) {
 	return raisedIfNil(C.gd_tensor_view(t.p, C.int64_t(offset), cDType(d), C.int32_t(len(shape)), extents(shape), extents(strides), C.uint64_t(flags)))
 }
 
 // Alias makes another tensor over all of t's memory, with other flags.
 //
-// GIL: held.
 // Owns: as for View.
-// Threads: any with the GIL.
 func (t Tensor) Alias(flags dlpack.Flags) (Object, error) {
 	return t.View(0, t.Record().ShapeSlice(), t.Record().StridesSlice(), flags)
 }
 
 // NewBorrowed makes a tensor over memory on a device that lives as long as owner.
 //
-// GIL: held.
 // Owns: a reference to owner is kept; the result is new; on error there is none.
-// Threads: any with the GIL.
 func NewBorrowed(owner Object, dev dlpack.Device, data uintptr, d dlpack.DType, shape, strides []int64, flags dlpack.Flags) (Object, error) {
 	s := C.gd_storage_of_object(owner.p)
 	if s == nil {
@@ -111,7 +99,6 @@ func cDType(d dlpack.DType) C.DLDataType {
 //
 // GIL: held; released while much memory is zeroed.
 // Owns: the result is new; on error (MemoryError; BufferError for more than 2^63 elements) there is none.
-// Threads: any with the GIL.
 func NewTensor(d dlpack.DType, shape []int64, padded, zero bool) (Object, error) {
 	count, err := dlpack.Elements(shape)
 	if err != nil {

@@ -21,9 +21,7 @@ func nameObject(s string) Object {
 
 // Str makes a Python str from UTF-8.
 //
-// GIL: held.
 // Owns: the result is new; on ErrRaised there is none.
-// Threads: any with the GIL.
 func Str(s string) (Object, error) {
 	o := textObject(s)
 	if !o.Exists() {
@@ -34,9 +32,7 @@ func Str(s string) (Object, error) {
 
 // Bytes makes a Python bytes object.
 //
-// GIL: held.
 // Owns: the result is new; on ErrRaised there is none.
-// Threads: any with the GIL.
 func Bytes(b []byte) (Object, error) {
 	return raisedIfNil(C.PyBytes_FromStringAndSize((*C.char)(unsafe.Pointer(unsafe.SliceData(b))), C.Py_ssize_t(len(b))))
 }
@@ -46,7 +42,6 @@ func Bytes(b []byte) (Object, error) {
 //
 // GIL: held; no exception may be pending.
 // Owns: the result is Go's copy.
-// Threads: any with the GIL.
 func (o Object) StrValue() string {
 	var n C.Py_ssize_t
 	s := C.PyUnicode_AsUTF8AndSize(o.p, &n)
@@ -76,14 +71,12 @@ func (o Object) escaped() string {
 //
 // GIL: held; runs Python code; no exception may be pending.
 // Owns: the result is Go's copy.
-// Threads: any with the GIL.
 func (o Object) Str() string { return o.textOr(C.PyObject_Str(o.p)) }
 
 // Repr returns repr(o), or its type's name in angle brackets if that fails.
 //
 // GIL: held; runs Python code; no exception may be pending.
 // Owns: the result is Go's copy.
-// Threads: any with the GIL.
 func (o Object) Repr() string { return o.textOr(C.PyObject_Repr(o.p)) }
 
 func (o Object) textOr(text *C.PyObject) string {

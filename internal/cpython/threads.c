@@ -25,9 +25,7 @@ static int from_environment(void) {
 
 /* gd_threads_apply tells all runtimes how many threads there are; called whenever one has started.
    C because: (c), libraries are used without this library's Go.
-   GIL: held; a warning may run Python code.
-   Owns: nothing passes; false with an exception set on failure.
-   Threads: any with the GIL. */
+   GIL: held; a warning may run Python code. */
 bool gd_threads_apply(void) {
   int n = chosen != 0 ? chosen : from_environment();
   if (n >= 0) gd_library_threads(n);
@@ -35,10 +33,7 @@ bool gd_threads_apply(void) {
 }
 
 /* gd_choose_threads is _choose_threads: n for all runtimes from now on, in children, too; 0: what the environment says.
-   C because: (b), the number outlives any Go runtime.
-   GIL: held.
-   Owns: the result is the caller's; NULL with an exception set on failure.
-   Threads: any with the GIL. */
+   C because: (b), the number outlives any Go runtime. */
 PyObject *gd_choose_threads(PyObject *module, PyObject *n) {
   (void)module;
   long long number = PyLong_AsLongLong(n);

@@ -10,20 +10,14 @@ static GD_OWN gd_torch own_torch;
 static GD_KEPT gd_torch *torch = &own_torch;
 
 /* gd_torch_learn says how storages are made; NULL: it is not known after all.
-   C because: (a).
-   GIL: held.
-   Owns: nothing passes.
-   Threads: any with the GIL. */
+   C because: (a). */
 void gd_torch_learn(const gd_torch *found) {
   if (found != NULL) *torch = *found;
   torch->known = found != NULL; /* what frees memory stays: our deleters may be in use */
 }
 
 /* gd_torch_is_type tells whether a type is torch's Tensor, or derived from it: storages are searched nowhere else.
-   C because: (c).
-   GIL: held; no exception is pending.
-   Owns: nothing passes.
-   Threads: any with the GIL. */
+   GIL: held; no exception is pending. */
 bool gd_torch_is_type(PyTypeObject *type) {
   PyObject *module = PyDict_GetItemString(PyImport_GetModuleDict(), "torch");
   PyObject *tensor = module == NULL ? NULL : PyObject_GetAttrString(module, "Tensor");
@@ -73,10 +67,7 @@ static bool has(const char *storage, const DLTensor *t) {
 
 /* gd_torch_pin forbids to resize the storage that the pin holds, and keeps the memory that it has now from being freed. Nothing
    happens if it is not known how.
-   C because: (c).
-   GIL: held.
    Owns: the pin's lock stays the caller's, for gd_torch_unpin.
-   Threads: any with the GIL.
    False with a BufferError if t, which may be NULL, is in other memory: what gave the storage may have been Python's code. */
 bool gd_torch_pin(gd_pin *pin, const DLTensor *t) {
   if (!torch->known || pin->owner == NULL) return true;
@@ -95,10 +86,8 @@ bool gd_torch_pin(gd_pin *pin, const DLTensor *t) {
 
 /* gd_torch_unpin undoes gd_torch_pin, and gives the storage back. Memory that torch has given up meanwhile is freed; the storage
    has some now that torch cannot resize.
-   C because: (c).
    GIL: held; may run Python's code.
-   Owns: takes what the pin holds.
-   Threads: any with the GIL. */
+   Owns: takes what the pin holds. */
 void gd_torch_unpin(gd_pin *pin) {
   const gd_lock *l = &pin->lock;
   if (l->where != NULL) {

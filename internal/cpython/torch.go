@@ -15,10 +15,6 @@ type TorchLayout struct {
 }
 
 // LearnTorch tells the fast path how storages are made.
-//
-// GIL: held.
-// Owns: nothing passes.
-// Threads: any with the GIL.
 func LearnTorch(l TorchLayout) {
 	found := C.gd_torch{
 		_type: (*C.PyTypeObject)(unsafe.Pointer(l.Type.p)), storage: C.size_t(l.Storage), data: C.size_t(l.Data),
@@ -30,18 +26,10 @@ func LearnTorch(l TorchLayout) {
 }
 
 // ForgetTorch tells the fast path that storages are made in another way.
-//
-// GIL: held.
-// Owns: nothing passes.
-// Threads: any with the GIL.
 func ForgetTorch() { C.gd_torch_learn(nil) }
 
 // TryTorchPin pins a storage of torch and calls f, which drops it. It reports whether torch has then left the memory to the
 // pin, which frees it.
-//
-// GIL: held.
-// Owns: nothing passes.
-// Threads: any with the GIL.
 func TryTorchPin(storage Object, f func()) bool {
 	pin := (*C.gd_pin)(C.calloc(1, C.size_t(unsafe.Sizeof(C.gd_pin{}))))
 	if pin == nil {
@@ -64,7 +52,6 @@ func TryTorchPin(storage Object, f func()) bool {
 // IsCode reports whether the address is that of an instruction of a loaded library.
 //
 // GIL: any.
-// Owns: nothing.
 // Threads: any.
 func IsCode(address uint64) bool {
 	var start, end C.uintptr_t
@@ -74,16 +61,13 @@ func IsCode(address uint64) bool {
 
 // Memory returns a copy of the size bytes of an object, as its type says.
 //
-// GIL: held.
 // Owns: the result is Go's.
-// Threads: any with the GIL.
 func (o Object) Memory(size int) []byte { return C.GoBytes(unsafe.Pointer(o.p), C.int(size)) }
 
 // Allocation returns a copy of the block of malloc that starts at the address that the int o is.
 //
 // GIL: held; keeps others from changing the block.
 // Owns: the result is Go's.
-// Threads: any with the GIL.
 func (o Object) Allocation() []byte {
 	p := o.Pointer()
 	return C.GoBytes(p, C.int(min(C.malloc_usable_size(p), 512)))

@@ -14,8 +14,6 @@ type Poll func() (asked bool, err error)
 // poll.
 //
 // GIL: held, and held again on return.
-// Owns: nothing passes.
-// Threads: any with the GIL.
 func Unlocked(nbytes int64, work func(Poll) error) error {
 	if nbytes < longWork {
 		return work(func() (bool, error) { return true, nil })

@@ -12,7 +12,6 @@ import (
 //
 // GIL: held; released while much memory is copied, and while a device is waited for.
 // Owns: the result is new; on error there is none.
-// Threads: any with the GIL.
 func Copy(t cpython.Tensor, to dlpack.Device) (cpython.Object, error) {
 	route := routeBetween(t.Record().Device, to)
 	if route == nil {
@@ -47,8 +46,6 @@ func copyBy(route func(to, from cpython.Tensor) error, t cpython.Tensor, to dlpa
 // On a CUDA device the copy is queued on the current stream.
 //
 // GIL: held; released while much memory is copied.
-// Owns: nothing passes.
-// Threads: any with the GIL.
 func Overwrite(to, from cpython.Tensor) error {
 	rec := from.Record()
 	if rec.Device.Type != dlpack.CUDA {

@@ -12,15 +12,11 @@ import (
 // there is much to do; then an exception that a signal's handler raises stops them.
 //
 // GIL: held; released while much memory is copied.
-// Owns: nothing passes.
-// Threads: any with the GIL.
 func Assign(to, from cpython.Tensor) error { return run(elementwise.Copy, to, place(from)) }
 
 // Convert is Assign for another dtype.
 //
 // GIL: held; released while much memory is copied.
-// Owns: nothing passes.
-// Threads: any with the GIL.
 func Convert(to, from cpython.Tensor) error { return run(elementwise.Convert, to, place(from)) }
 
 // fillOnHost sets the first element, and then all others to that.

@@ -15,7 +15,6 @@ import (
 //
 // GIL: held; released while memory is allocated on a device.
 // Owns: the result is new; on error there is none.
-// Threads: any with the GIL.
 func New(d dlpack.DType, shape []int64, padded bool, dev dlpack.Device) (cpython.Object, error) {
 	switch {
 	case dev == dlpack.Host:
@@ -54,8 +53,6 @@ func newByDriver(d dlpack.DType, shape []int64, padded bool, dev dlpack.Device) 
 // Zero sets all bytes of a tensor of New to zero.
 //
 // GIL: held; released while much memory is set.
-// Owns: nothing passes.
-// Threads: any with the GIL.
 func Zero(t cpython.Tensor) error {
 	if !t.Record().Device.Type.HostReadable() {
 		return fillOnDevice(t, []byte{0}, t.Bytes())
@@ -69,8 +66,6 @@ func Zero(t cpython.Tensor) error {
 // Fill sets all elements of a tensor of New to a value that its dtype can hold (tensor.Check).
 //
 // GIL: held; released while much memory is set.
-// Owns: nothing passes.
-// Threads: any with the GIL.
 func Fill(t cpython.Tensor, value tensor.Scalar) (err error) {
 	rec := t.Record()
 	if rec.Device.Type.HostReadable() {

@@ -20,19 +20,11 @@ func current(dev dlpack.Device) (cuda.Stream, error) {
 
 // ConsumerWait lets a consumer's stream wait for what is queued on our current stream of a CUDA device. Without a driver it is
 // a BufferError, unless both are the default stream: then there is nothing to do.
-//
-// GIL: held.
-// Owns: nothing passes.
-// Threads: any with the GIL.
 func ConsumerWait(dev dlpack.Device, consumer uintptr) error {
 	return order(dev, consumer, cpython.CurrentStream(dev.ID))
 }
 
 // WaitProducer lets our current stream of a CUDA device wait for what a producer queued on its stream; see ConsumerWait.
-//
-// GIL: held.
-// Owns: nothing passes.
-// Threads: any with the GIL.
 func WaitProducer(dev dlpack.Device, producer uintptr) error {
 	return order(dev, cpython.CurrentStream(dev.ID), producer)
 }
@@ -53,8 +45,6 @@ func order(dev dlpack.Device, later, earlier uintptr) error {
 // Synchronize waits for our current stream of a CUDA device.
 //
 // GIL: held; released while it waits.
-// Owns: nothing passes.
-// Threads: any with the GIL.
 func Synchronize(dev dlpack.Device) error {
 	s, err := current(dev)
 	if err == nil {
