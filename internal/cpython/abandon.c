@@ -1,8 +1,8 @@
-/* The second Ctrl-C. Python's handler of SIGINT only makes a note, which a function of Go that never asks (kernel.Ctx.Err) does
-   not see, and nothing stops a goroutine from outside. So whoever presses Ctrl-C again gets the prompt back all the same: the
-   main thread jumps out of the call, from the signal's handler, and its library's runtime is given up, with all that it holds.
-   The library's next call opens a copy, as a forked child does. A program that has set a handler of its own has the signals to
-   itself: its calls are not left. */
+/* The second Ctrl-C. Python's handler of SIGINT only records the signal. A Go function that never polls (kernel.Ctx.Err) does
+   not notice it, and nothing stops a goroutine from outside. So a second Ctrl-C leaves the call: the main thread jumps out of
+   it, from the signal's handler, and the library's runtime is given up, with all that it holds. The library's next call opens a
+   copy, as in a forked child. A program that has set a handler of its own handles its signals itself: its calls are not
+   left. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <pthread.h>
@@ -17,30 +17,30 @@
 #include "call.h"
 
 enum {
-  TICK = 50,      /* milliseconds between looks at a call that lasts */
-  REST = 250,     /* between looks whether there is one, and who handles faults */
-  TWICE = 50,     /* in which a second signal is the same key */
-  PATIENCE = 1000 /* that a function gets to end once it knows */
+  TICK = 50,      /* milliseconds between looks at a long call */
+  REST = 250,     /* between checks for a watched call, and of the handlers of faults */
+  TWICE = 50,     /* a second signal within this time belongs to the same key press */
+  PATIENCE = 1000 /* for a function to end after it has noticed the signal */
 };
 
 GD_OWN gd_watch gd_watched;
 
-/* What became of the watched call: of the one with this serial number. */
+/* The state of the watched call, the one with this serial number. */
 static GD_OWN struct {
   _Atomic uint64_t serial;
-  _Atomic int64_t first;  /* when the first signal came, in milliseconds; 0: none did */
+  _Atomic int64_t first;  /* time of the first signal, in milliseconds; 0: none came */
   atomic_bool wanted;     /* the second one came */
-  atomic_bool again;      /* the watcher sent one, to look whether the call can be left now */
+  atomic_bool again;      /* the watcher sent one, to check again whether the call can be left */
   bool told;
   sigset_t mask;          /* of the thread before the handler */
 } state;
 
 typedef struct sigaction action;
-static GD_OWN _Atomic(action *) previous; /* what handled SIGINT before; never freed, since a handler may be at it */
+static GD_OWN _Atomic(action *) previous; /* the handler of SIGINT before ours; never freed, since it may be running */
 static GD_OWN PyObject *ask, *usual;      /* signal.getsignal; signal.default_int_handler */
 
-/* The program has set a handler of its own in Python. This is as true as when our handler was put on top, with the GIL held, for as
-   long as it is there: signal.signal() takes its place. */
+/* The program has set a handler of its own in Python. Read with the GIL when our handler was put on top, and valid as long as
+   ours is there: signal.signal() replaces it. */
 static GD_OWN atomic_bool programs;
 static GD_OWN pthread_t watcher;
 static GD_OWN bool watching;
@@ -65,7 +65,7 @@ static uintptr_t counter(const void *context) {
 #endif
 }
 
-/* Leaves the call, if it is in its library's own code: elsewhere the thread may hold a lock of the process. */
+/* Leaves the call if the thread runs its library's own code: elsewhere it may hold a lock of the process. */
 static void leave(call *c, const void *context) {
   if (!gd_library_runs(c->f->library, counter(context))) return;
   state.mask = ((const ucontext_t *)context)->uc_sigmask;
@@ -73,7 +73,7 @@ static void leave(call *c, const void *context) {
   longjmp(*c->entry.back, GD_ABANDONED);
 }
 
-/* Takes note of a signal, and tells whether it is the second. */
+/* Records a signal, and reports whether it is the second. */
 static bool count(const call *c) {
   int64_t t = now();
   if (state.serial != gd_watched.serial || state.first == 0) {
@@ -105,13 +105,14 @@ static void on_interrupt(int number, siginfo_t *info, void *context) {
   errno = saved;
 }
 
-/* Finds what handles SIGINT, if the handler is not on top of it. Where the signal is ignored, or ends the process, it stays so. */
+/* Reads the handler of SIGINT, and reports whether another one than ours is on top. False where the signal is ignored or ends
+   the process: that stays so. */
 static bool is_covered(action *found) {
   *found = gd_handler_of(SIGINT);
   return found->sa_sigaction != on_interrupt && found->sa_handler != SIG_DFL && found->sa_handler != SIG_IGN;
 }
 
-/* Whether Python has a handler for SIGINT that is not its usual one. Needs the GIL. */
+/* Whether Python has a handler for SIGINT other than its default one. Needs the GIL. */
 static bool is_programs(void) {
   PyObject *set = PyObject_CallFunction(ask, "i", SIGINT);
   if (set == NULL) return PyErr_Clear(), false;
@@ -120,7 +121,7 @@ static bool is_programs(void) {
   return other;
 }
 
-/* Puts the handler on top of what handles SIGINT now: Python's, as a rule. Whose that is can only be told with the GIL. */
+/* Puts the handler on top of the current one of SIGINT, usually Python's. Whose that is can be found out only with the GIL. */
 static void install(bool gil) {
   action found, *before;
   if (!is_covered(&found) || (before = malloc(sizeof *before)) == NULL) return;
@@ -132,10 +133,10 @@ static void install(bool gil) {
   sigaction(SIGINT, &found, NULL);
 }
 
-/* ---- the watcher: a thread that sees calls last, and who handles faults ---- */
+/* ---- the watcher: a thread that watches long calls, and the handlers of faults ---- */
 
-/* Puts the handler back on top. The main thread, which alone sets Python's, is in the call: nobody sets another meanwhile. A call that
-   holds the GIL is taken for one of a program without a handler of its own. */
+/* Puts the handler back on top. Only the main thread sets Python's, and it is in the call, so none is set meanwhile. If the
+   call holds the GIL, the program is assumed to have no handler of its own. */
 static void return_to_top(const call *c, uint64_t serial) {
   action found;
   if (!is_covered(&found) || gd_is_finalizing()) return;
@@ -178,10 +179,10 @@ static void *watch(void *ignored) {
   return ignored;
 }
 
-/* gd_watch_start starts the watcher, unless there is one. Without it no call can be left, and Go's handlers of faults are not put back
-   on top.
+/* gd_watch_start starts the watcher, unless it runs already. Without it no call can be left, and Go's handlers of faults are
+   not put back on top.
    C because: (b).
-   Owns: nothing passes; false if there is none. */
+   Owns: nothing passes; false if there is no watcher. */
 bool gd_watch_start(void) {
   sigset_t all, before;
   pthread_attr_t small;
@@ -197,7 +198,7 @@ bool gd_watch_start(void) {
   return watching;
 }
 
-/* gd_watch_calls lets the main thread's calls be left from now on.
+/* gd_watch_calls makes it possible to leave the main thread's calls from now on.
    C because: (b).
    Owns: nothing passes; no exception. */
 void gd_watch_calls(void) {
@@ -216,8 +217,7 @@ void gd_watch_calls(void) {
   install(true);
 }
 
-/* gd_watch_forked forgets the watcher, which a child does not have, and takes the handler away, where nobody else stands on top
-   of it.
+/* gd_watch_forked forgets the watcher, which a child does not have, and uninstalls the handler if no other is on top of it.
    Threads: the only one of a forked child. */
 void gd_watch_forked(void) {
   const action *before = previous;
@@ -230,9 +230,9 @@ void gd_watch_forked(void) {
 
 /* ---- after the jump ---- */
 
-/* gd_abandon ends a call that was left. All that goroutines may still look at stays: arguments, records, the call itself. So do
-   the calls of the same library that this thread is in: there is no way back to them.
-   Owns: the call keeps what it has, for ever; an exception is set, KeyboardInterrupt as a rule.
+/* gd_abandon ends a call that was left. Everything that goroutines may still use stays: arguments, records, the call itself. So
+   do this thread's outer calls of the same library: they cannot be returned to.
+   Owns: the call keeps what it has for ever; an exception is set, usually KeyboardInterrupt.
    Threads: the one that was in the call. */
 PyObject *gd_abandon(call *c) {
   pthread_sigmask(SIG_SETMASK, &state.mask, NULL);

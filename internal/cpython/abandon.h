@@ -9,13 +9,13 @@
 
 typedef struct call call;
 
-enum { GD_FORKED = 1, GD_ABANDONED }; /* why a call is left by its way back */
+enum { GD_FORKED = 1, GD_ABANDONED }; /* why a call is left by its jump back */
 
-/* The call that the main thread is in, unless that waits for Python's code. */
+/* The call that the main thread is in, unless the call waits for Python code. */
 typedef struct {
   _Atomic(call *) call;
   _Atomic uint64_t serial; /* of the calls that were watched */
-  pthread_t thread;        /* the main one; 0: nobody watches */
+  pthread_t thread;        /* the main one; 0: no calls are watched */
 } gd_watch;
 extern gd_watch gd_watched;
 PyObject *gd_abandon(call *c);

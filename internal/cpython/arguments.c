@@ -1,5 +1,5 @@
-/* The arguments of a call: what Python passes becomes packed values. Tensors whose type has a plan are borrowed where they are,
-   in nanoseconds; Go makes something that can be packed of whatever is unusual. */
+/* The arguments of a call: Python objects become packed values. Tensors whose type has a plan are borrowed in place, in
+   nanoseconds; Go converts unusual objects to something that can be packed. */
 #include "call.h"
 
 enum {
@@ -9,7 +9,7 @@ enum {
 
 /* ---- streams of their devices ---- */
 
-/* gd_follows tells whether the call has a stream of the device.
+/* gd_follows reports whether the call follows a stream of the device.
    GIL: not needed.
    Threads: the calling one. */
 bool gd_follows(const call *c, int32_t device) {
@@ -18,15 +18,15 @@ bool gd_follows(const call *c, int32_t device) {
   return false;
 }
 
-/* gd_follow makes the stream that a framework works on ours too, on a CUDA device, until the call ends: it is what the library
-   asks for, and what producers and consumers are told meanwhile. The first framework on a device decides.
+/* gd_follow makes the framework's current stream on a CUDA device ours too, until the call ends: the library gets it, and so do
+   producers and consumers meanwhile. The first framework on a device decides.
    GIL: held; runs the framework's code.
    Threads: the calling one. */
 bool gd_follow(call *c, const DLPackExchangeAPI *api, int32_t device) {
   if (gd_follows(c, device)) return true;
   uintptr_t *current = gd_current_stream(device, true);
   if (current == NULL) return PyErr_Format(PyExc_BufferError, "%U(): no place for a stream of cuda:%d", c->f->name, (int)device), false;
-  void *stream = (void *)*current; /* if the table cannot tell */
+  void *stream = (void *)*current; /* if the table has no such function */
   if (api->current_work_stream != NULL && api->current_work_stream(kDLCUDA, device, &stream) != 0) {
     if (PyErr_Occurred() == NULL) PyErr_Format(PyExc_RuntimeError, "%U(): its caller's library does not know its stream of cuda:%d", c->f->name, (int)device);
     return false;
@@ -39,7 +39,7 @@ bool gd_follow(call *c, const DLPackExchangeAPI *api, int32_t device) {
   return true;
 }
 
-/* Follows the library that x, of which t was borrowed, belongs to. */
+/* Follows the library of x, from which t was borrowed. */
 static bool follow_owner(call *c, PyObject *x, const DLTensor *t) {
   const gd_plan *plan = t->device.device_type == kDLCUDA ? gd_plan_of(Py_TYPE(x)) : NULL;
   return t->device.device_type != kDLCUDA || gd_follow(c, plan != NULL && plan->protocol == GD_BY_TABLE ? plan->api : &gd_exchange_api, t->device.device_id);
@@ -47,14 +47,14 @@ static bool follow_owner(call *c, PyObject *x, const DLTensor *t) {
 
 /* ---- arguments ---- */
 
-/* The first tensor decides what outputs are. */
+/* The first tensor decides the type of the outputs. */
 static void choose(call *c, PyObject *type, const gd_plan *plan) {
   if (c->outputs.like != NULL) return;
   c->outputs.like = type;
   if (plan != NULL) c->outputs.protocol = plan->protocol, c->outputs.api = plan->api;
 }
 
-/* Gives r a shape and strides of its own, since their owner may change its at any time. */
+/* Gives r its own shape and strides, since the owner may change its own at any time. */
 static bool own_dims(call *c, record *r) {
   int n = r->t.ndim;
   int64_t *dims = n <= FEW ? r->dims : gd_reserve(c, 2 * (size_t)n * sizeof *dims);
@@ -65,8 +65,8 @@ static bool own_dims(call *c, record *r) {
   return true;
 }
 
-/* Sees a tensor by its type's table. The guards of a type that is not torch's own may be Python code: it runs before anybody
-   looks at the tensor, and after the others are pinned. */
+/* Borrows a tensor by its type's table. The guards of a type that is not torch's own may be Python code: it runs before the
+   tensor is read, and after the others are pinned. */
 static bool borrow_by_table(call *c, PyObject *x, const gd_plan *plan, bool writes, record *r) {
   const DLPackExchangeAPI *api = plan->api;
   r->object = x;
@@ -84,7 +84,7 @@ static bool borrow_by_table(call *c, PyObject *x, const gd_plan *plan, bool writ
   return own_dims(c, r);
 }
 
-/* Sees a tensor in place: Go has no say in it. NULL if it must have, with or without an exception. */
+/* Borrows a tensor in place, without Go. NULL if Go must handle it, with or without an exception. */
 static const DLTensor *borrow(call *c, PyObject *x, bool writes, record *r, uint64_t *flags) {
   PyTypeObject *type = Py_TYPE(x);
   *flags = GD_CHECKED;
@@ -115,7 +115,7 @@ static bool pack_tensor(call *c, PyObject *x, bool writes, const GDList *to, int
   return to->values[i].v_handle != NULL;
 }
 
-/* Lets Go make something ordinary of x, and a plan for its type. A class that Go leaves as it is is a callable. */
+/* Lets Go convert x, and make a plan for its type. A class that Go returns unchanged is a callable. */
 GD_RARE static bool pack_by_go(call *c, PyObject *x, PyObject *name, bool writes, int depth, const GDList *to, int64_t i, record *r) {
   PyObject *args[] = {x, name == NULL ? Py_None : name, writes ? Py_True : Py_False, depth > 0 ? Py_True : Py_False}, *y = NULL;
   PyErr_Clear();
@@ -132,7 +132,7 @@ GD_RARE static bool pack_by_go(call *c, PyObject *x, PyObject *name, bool writes
   return gd_pack(c, y, name, writes, depth, to, i, r);
 }
 
-/* Lists that hold one another, or the same one many times, have more elements than memory has room. */
+/* Lists that contain each other, or the same list many times, may have more elements than fit in memory. */
 static bool may_nest(call *c, Py_ssize_t n, int depth) {
   if (depth >= DEEP) return PyErr_Format(PyExc_ValueError, "%U(): lists nested deeper than %d", c->f->name, DEEP), false;
   if (depth > 0) c->nested += n;
@@ -155,7 +155,7 @@ static bool pack_list(call *c, PyObject *x, PyObject *name, bool writes, int dep
   return true;
 }
 
-/* What the parameter's kind makes of an int beyond 64 bits, is the library's to say. */
+/* The library decides, by the parameter's kind, about an int beyond 64 bits. */
 GD_RARE static bool pack_huge(call *c, PyObject *x, PyObject *name, TVMValue *value, int32_t *code) {
   *code = GD_UINT;
   value->v_int64 = (int64_t)PyLong_AsUnsignedLongLong(x);
@@ -176,7 +176,7 @@ static bool pack_int(call *c, PyObject *x, PyObject *name, TVMValue *value, int3
   return overflow == 0 || pack_huge(c, x, name, value, code);
 }
 
-/* Texts, which may hold NUL, and bytes lie where Python keeps them. */
+/* Texts, which may contain NUL, and bytes stay where Python keeps them. */
 static bool pack_bytes(call *c, PyObject *x, bool text, TVMValue *value) {
   Py_ssize_t n = 0;
   char *data = NULL;
@@ -188,7 +188,7 @@ static bool pack_bytes(call *c, PyObject *x, bool text, TVMValue *value) {
   return bytes != NULL;
 }
 
-/* gd_pack for what is no tensor that can be borrowed in place. */
+/* gd_pack for everything but tensors that can be borrowed in place. */
 static bool pack_other(call *c, PyObject *x, PyObject *name, bool writes, int depth, const GDList *to, int64_t i, record *r) {
   PyTypeObject *type = Py_TYPE(x);
   TVMValue *v = &to->values[i];
@@ -210,8 +210,8 @@ static bool pack_other(call *c, PyObject *x, PyObject *name, bool writes, int de
   return pack_by_go(c, x, name, writes, depth, to, i, r);
 }
 
-/* gd_pack packs x into place i of a list. name is the parameter's, NULL for what a callable returned; r is room for a tensor.
-   GIL: held; may run Python's code.
+/* gd_pack packs x into place i of a list. name is the parameter's, NULL for the result of a callable; r is room for a tensor.
+   GIL: held; may run Python code.
    Owns: the call holds what the value needs; false with an exception set on failure.
    Threads: the calling one. */
 bool gd_pack(call *c, PyObject *x, PyObject *name, bool writes, int depth, const GDList *to, int64_t i, record *r) {
@@ -219,8 +219,9 @@ bool gd_pack(call *c, PyObject *x, PyObject *name, bool writes, int depth, const
   return pack_other(c, x, name, writes, depth, to, i, r);
 }
 
-/* gd_take_like takes like=: an array type, or an array. What Go must convert to is tried once, before the call.
-   GIL: held; may run Python's code.
+/* gd_take_like reads like=: an array type, or an array. If Go must convert the outputs, the conversion is tried once, before
+   the call.
+   GIL: held; may run Python code.
    Threads: the calling one. */
 bool gd_take_like(call *c, PyObject *like) {
   bool is_type = PyType_GetFlags(Py_TYPE(like)) & Py_TPFLAGS_TYPE_SUBCLASS;
@@ -235,8 +236,8 @@ bool gd_take_like(call *c, PyObject *like) {
   return true;
 }
 
-/* gd_bind gives each parameter its argument, as Python does.
-   GIL: held; may run Python's code.
+/* gd_bind assigns the arguments to parameters, as Python does.
+   GIL: held; may run Python code.
    Owns: references are borrowed; false with an exception set on failure.
    Threads: the calling one. */
 bool gd_bind(call *c, PyObject **objects, PyObject *const *args, Py_ssize_t n, PyObject *kwnames) {
@@ -263,7 +264,7 @@ bool gd_bind(call *c, PyObject **objects, PyObject *const *args, Py_ssize_t n, P
 }
 
 /* gd_pack_arguments packs all arguments.
-   GIL: held; may run Python's code.
+   GIL: held; may run Python code.
    Owns: the call holds what the values need; false with an exception set on failure.
    Threads: the calling one. */
 bool gd_pack_arguments(call *c, const GDList *to, record *records) {

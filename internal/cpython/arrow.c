@@ -1,10 +1,10 @@
-/* Arrow's C data interface, as a producer: what it hands out is released by foreign code, on any thread. */
+/* Arrow's C data interface, for producers. Foreign code releases the records, on any thread. */
 #include <stdlib.h>
 
 #include "arrow.h"
 #include "core.h"
 
-/* Consumers move the records before they release them: nothing here looks at where they are. */
+/* Consumers move the records before they release them: nothing here depends on the records' address. */
 static void schema_release(struct ArrowSchema *s) { s->release = NULL; }
 
 static void array_release(struct ArrowArray *a) {
@@ -25,7 +25,7 @@ static void array_destroy(PyObject *capsule) {
   free(a);
 }
 
-/* gd_arrow_schema makes the capsule "arrow_schema" of a type's format, which lives for ever.
+/* gd_arrow_schema makes the capsule "arrow_schema" of a dtype's format, a static string.
    C because: (b).
    Owns: the result is the caller's; on failure NULL with an exception set. */
 PyObject *gd_arrow_schema(const char *format) {
@@ -37,9 +37,9 @@ PyObject *gd_arrow_schema(const char *format) {
   return capsule;
 }
 
-/* gd_arrow_array makes the capsule "arrow_array" over the memory of x, compact and of one dimension, without nulls.
+/* gd_arrow_array makes the capsule "arrow_array" over the memory of x, which is compact and of one dimension, without nulls.
    C because: (b).
-   Owns: the result is the caller's, and keeps x's memory; on failure NULL with an exception set.
+   Owns: the result is the caller's, and keeps x's memory alive; on failure NULL with an exception set.
    Threads: any with the GIL; the record may be released on any, once. */
 PyObject *gd_arrow_array(gd_tensor *x) {
   if (!gd_tensor_share(x)) return NULL;
@@ -47,7 +47,7 @@ PyObject *gd_arrow_array(gd_tensor *x) {
   const void **buffers = malloc(2 * sizeof *buffers);
   PyObject *capsule = a == NULL || buffers == NULL ? PyErr_NoMemory() : PyCapsule_New(a, "arrow_array", array_destroy);
   if (capsule == NULL) return free(a), free(buffers), NULL;
-  buffers[0] = NULL; /* of the nulls */
+  buffers[0] = NULL; /* the validity bitmap: no nulls */
   buffers[1] = (char *)x->t.data + x->t.byte_offset;
   *a = (struct ArrowArray){.length = x->t.shape[0], .n_buffers = 2, .buffers = buffers, .release = array_release,
                            .private_data = gd_storage_retain(x->storage)};

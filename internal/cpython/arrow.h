@@ -1,4 +1,4 @@
-/* The records of Arrow's C data interface, as its specification lays them down. */
+/* The records of Arrow's C data interface, as its specification defines them. */
 #ifndef GODLPACK_ARROW_H
 #define GODLPACK_ARROW_H
 

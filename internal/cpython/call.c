@@ -1,10 +1,10 @@
-/* The call of a library's function: arguments are packed (arguments.c), Go is entered once, and what comes back is wrapped in the
-   caller's framework (results.c). */
+/* The call of a library's function: arguments are packed (arguments.c), Go is entered once, and the results become objects of
+   the caller's framework (results.c). */
 #include "frame.h"
 
-/* gd_may_give_gil tells whether a call may give the GIL up: other threads, if there are any, may then change what is passed, so it
-   is pinned.
-   GIL: held; may run Python's code.
+/* gd_may_give_gil reports whether a call may release the GIL: other threads, if there are any, may then change the arguments,
+   so these are pinned.
+   GIL: held; may run Python code.
    Owns: the call holds the pins; false with an exception set on failure.
    Threads: the calling one. */
 bool gd_may_give_gil(call *c) { return c->tensors.borrowed == NULL || c->f->holds || gd_is_alone() || gd_pin_borrowed(c); }

@@ -1,5 +1,5 @@
-/* One call of a library's function, for the files that work on it: call.c runs it, pin.c keeps the memory of its arguments,
-   greenlet.c runs it on another thread, abandon.c ends it. */
+/* One call of a library's function, for the files that work on it: call.c runs it, pin.c keeps the memory of its arguments in
+   place, greenlet.c runs it on another thread, abandon.c ends it. */
 #ifndef GODLPACK_CALL_H
 #define GODLPACK_CALL_H
 
@@ -12,19 +12,20 @@
 #include "greenlet.h"
 
 enum {
-  FEW = 8,         /* arguments, and dimensions, for which there is room in a frame */
+  FEW = 8,         /* arguments, and dimensions, for which a frame has room */
   PAGE = 4096,     /* bytes of memory that a call takes at once, if it needs more */
-  SCRATCH = 4096,  /* bytes for small outputs: to copy them costs less than memory that Go asks for */
+  SCRATCH = 4096,  /* bytes for small outputs: a copy costs less than an allocation that Go requests */
 };
 
-/* A tensor in the place where its owner has it, borrowed there or imported by Go, with shape and strides of the call's own: the owner may change its. */
+/* A tensor argument in its owner's memory, borrowed in place or imported by Go, with its own copies of shape and strides: the
+   owner may change its own. */
 typedef struct record {
   DLTensor t;
   struct record *next;          /* the one that was made before */
-  PyObject *object;             /* whose memory it is; an argument, or held by the call */
+  PyObject *object;             /* the owner of the memory; an argument, or held by the call */
   const DLPackExchangeAPI *api; /* the table that made the record; NULL: NumPy's fast path */
   bool torch;                   /* a tensor of torch */
-  bool imported;                /* Go has imported it: that keeps its memory, but its owner may still move it */
+  bool imported;                /* imported by Go: the memory stays alive, but its owner may still move it */
   gd_pin pin;                   /* once it is pinned */
   int64_t dims[2 * FEW];
 } record;
@@ -33,9 +34,9 @@ typedef struct block { struct block *next; } block;
 typedef struct held { struct held *next; PyObject *object; } held;
 typedef struct followed { struct followed *next; int32_t device; uintptr_t *current, before; } followed;
 typedef union scratch { union scratch *next; char memory[SCRATCH]; } scratch;
-typedef struct { size_t size; const char *message; char kind[]; } failure; /* the message lies behind the kind's NUL */
+typedef struct { size_t size; const char *message; char kind[]; } failure; /* the message follows the kind's NUL */
 
-/* The memory that out= offers to the one output of a call. */
+/* The memory that out= offers to the only output of a call. */
 typedef struct {
   DLManagedTensorVersioned m;
   atomic_bool taken;
@@ -44,49 +45,49 @@ typedef struct {
 typedef struct standin standin;
 
 typedef struct call {
-  GDContext host;           /* first: the library gives back its address */
+  GDContext host;           /* first: the library passes its address back */
   const gd_function *f;
   PyObject *const *objects; /* the arguments, one for each parameter: NULL where none was given */
   int64_t nested;           /* elements of lists in lists */
   struct {
-    PyObject *like;               /* the type of outputs; NULL while no tensor was borrowed; a borrowed reference */
+    PyObject *like;               /* the type of outputs; NULL before the first tensor; a borrowed reference */
     gd_protocol protocol;         /* the plan for it; 0: Go converts */
     const DLPackExchangeAPI *api; /* by table */
-    PyObject *out;                /* borrowed: where outputs go, a tensor or a tuple of them; or NULL */
+    PyObject *out;                /* borrowed: the destination of outputs, a tensor or a tuple of them; or NULL */
     int given;                    /* outputs that were wrapped */
     offer *offer;                 /* NULL if there is none */
     scratch *scratch;             /* for small outputs; NULL if there is none */
   } outputs;
   struct {
-    PyObject *class, *value, *trace; /* an exception of Python that was met on the way */
-    failure *_Atomic failure;        /* what fail() was told; malloc'ed */
+    PyObject *class, *value, *trace; /* an exception that Python raised during the call */
+    failure *_Atomic failure;        /* the error that fail() got; malloc'ed */
     atomic_bool speechless;          /* there was no memory for that */
   } error;
   struct {
-    const GDLibrary *library; /* that is entered */
+    const GDLibrary *library; /* the one that is entered */
     PyThreadState *thread;    /* the calling one, while it is without the GIL */
-    int64_t forks;            /* how many there were before */
-    jmp_buf *back;            /* where a child that was forked meanwhile goes on, and who abandons the call */
+    int64_t forks;            /* gd_forks() before the call */
+    jmp_buf *back;            /* the jump target of a forked child, and of an abandoned call */
     TVMValue result;
     int code;                 /* of the result */
-    bool lost;                /* its library's runtime was given up: there is no way back into it */
-    bool holds;               /* the GIL, until it returns: of the call's own, for the watching thread, when the function may be gone */
-    bool stopped;             /* it is one that the function has no say in */
+    bool lost;                /* its library's runtime was given up: the call cannot return to it */
+    bool holds;               /* holds the GIL until it returns; a copy for the watching thread, as the function may be gone */
+    bool stopped;             /* polling raised, or the call was abandoned: it fails, whatever the function returns */
   } entry;
   struct {
     block *blocks;
-    char *room;               /* left in the newest block */
+    char *room;               /* unused part of the newest block */
     size_t left;
     held *held;               /* objects that must live until the end */
   } memory;
   struct {
-    record *borrowed, *pinned; /* in place: those that nothing but their owner keeps, and the others */
-    followed *followed;        /* our current streams that are others' until the end */
+    record *borrowed, *pinned; /* in place: those that only their owner keeps, and the pinned ones */
+    followed *followed;        /* our current streams that are set to others' until the end */
   } tensors;
   struct {
-    standin *standin;         /* the thread that runs it in the place of the calling one; NULL: none */
-    struct call *outer;       /* that waits for a callback, as this one does */
-    uint64_t caller;          /* who waits: its thread */
+    standin *standin;         /* the thread that runs it instead of the calling one; NULL: none */
+    struct call *outer;       /* the next call that waits for a callback */
+    uint64_t caller;          /* the waiting thread */
     PyObject *greenlet;       /* and its greenlet; NULL without the package greenlet */
   } wait;
 } call;
@@ -137,7 +138,7 @@ bool gd_pin_imported(call *c, PyObject *x);
 void gd_unpin(call *c);
 bool gd_is_alone(void);
 
-/* Before code runs that may change any object: Python's, in this thread. False with an exception. */
+/* Pins the arguments before Python code runs in this thread, which may change any object. False with an exception set. */
 static inline bool gd_before_python(call *c) { return c->tensors.borrowed == NULL || gd_pin_borrowed(c); }
 
 #endif

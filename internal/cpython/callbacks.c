@@ -1,10 +1,11 @@
-/* What a library may ask of its caller during a call (GDContext of godlpack.h): signals, streams, callables; and why it fails. */
+/* What a library may request from its caller during a call (GDContext of godlpack.h): signals, streams, callables; and the
+   errors that it reports. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "call.h"
 
-/* gd_host_fail is GDContext.fail: why the call fails.
+/* gd_host_fail is GDContext.fail: records the call's error.
    C because: (b).
    GIL: any.
    Threads: any. */
@@ -26,20 +27,20 @@ void gd_allocation_failed(void *host, const char *kind, const char *message) {
   gd_host_fail(host, kind, message, message == NULL ? 0 : strlen(message));
 }
 
-/* gd_call_fails says why the call fails, if Python says nothing.
+/* gd_call_fails records the call's error, for calls that end without a Python exception.
    GIL: any.
    Threads: any. */
 void gd_call_fails(call *c, const char *kind, const char *message) { gd_allocation_failed(&c->host, kind, message); }
 
-/* gd_call_forked says that this is a child of the process that made the call.
+/* gd_call_forked records as the error that this process is a child of the one that made the call.
    GIL: any.
    Threads: the calling one. */
 void gd_call_forked(call *c) {
   gd_call_fails(c, "RuntimeError", "this process was forked in the middle of the call, which only its parent can end");
 }
 
-/* Where Python code ran, the process may have forked: the child has no Go to go back to. It leaves the call from here, over
-   Go's frames, which stay behind on the stack, with the exception that it has, if it has one. */
+/* The process may have forked while Python code ran: the child has no Go to return to. It leaves the call from here, over Go's
+   frames, which stay on the stack, with the pending exception, if there is one. */
 static int go_back(call *c, int rc) {
   if (gd_forks() == c->entry.forks && !c->entry.lost) return rc;
   if (c->entry.lost) longjmp(*c->entry.back, GD_ABANDONED);
@@ -47,7 +48,8 @@ static int go_back(call *c, int rc) {
   longjmp(*c->entry.back, GD_FORKED);
 }
 
-/* Takes the GIL for the calling thread, and gives it up again. A callback waits: another greenlet of its thread may call. */
+/* Takes the GIL for the calling thread; give_gil releases it again. The call waits meanwhile: another greenlet of its thread
+   may call. */
 static void take_gil(call *c) {
   gd_unwatch_call(c);
   if (c->entry.thread != NULL) PyEval_RestoreThread(c->entry.thread);
@@ -61,9 +63,9 @@ static void give_gil(call *c) {
   gd_watch_call(c);
 }
 
-/* gd_poll_here looks for signals: nonzero if one's handler raised an exception.
+/* gd_poll_here checks for signals: nonzero if a handler raised an exception.
    C because: (b).
-   GIL: held; runs Python's code.
+   GIL: held; may run Python code.
    Threads: the calling one. */
 int gd_poll_here(call *c) {
   c->entry.stopped = c->entry.stopped || !gd_before_python(c) || PyErr_CheckSignals() != 0;
@@ -71,7 +73,7 @@ int gd_poll_here(call *c) {
   return c->entry.stopped;
 }
 
-/* gd_stream_here asks for the current stream of a device. Where no argument lies on it, the framework of the outputs decides.
+/* gd_stream_here reads the current stream of a device. If no argument lies on the device, the framework of the outputs decides.
    C because: (b).
    Threads: the calling one. */
 int gd_stream_here(call *c, DLDevice device, void **out) {
@@ -80,9 +82,9 @@ int gd_stream_here(call *c, DLDevice device, void **out) {
   return known ? gd_exchange_api.current_work_stream(device.device_type, device.device_id, out) : -1;
 }
 
-/* gd_invoke_here calls a callable with what the library passes, and packs what it returns.
+/* gd_invoke_here calls a callable with the library's arguments, and packs its result.
    C because: (b).
-   GIL: held; runs Python's code.
+   GIL: held; runs Python code.
    Owns: takes the arguments; the call holds the result.
    Threads: the calling one. */
 int gd_invoke_here(call *c, void *callable, TVMValue *args, int *codes, int n, TVMValue *ret, int *ret_code) {
@@ -102,9 +104,9 @@ int gd_invoke_here(call *c, void *callable, TVMValue *args, int *codes, int n, T
   return done ? 0 : -1;
 }
 
-/* gd_host_poll is GDContext.poll: looks for signals.
+/* gd_host_poll is GDContext.poll: checks for signals.
    C because: (b).
-   GIL: not held; takes it, and may run Python's code.
+   GIL: not held; takes it, and may run Python code.
    Owns: as godlpack.h says.
    Threads: the calling one. */
 int gd_host_poll(GDContext *host) {
@@ -117,9 +119,9 @@ int gd_host_poll(GDContext *host) {
   return go_back(c, rc);
 }
 
-/* gd_host_current_stream is GDContext.current_stream: asks for the current stream.
+/* gd_host_current_stream is GDContext.current_stream: reads the current stream.
    C because: (b).
-   GIL: not held; takes it, and may run Python's code.
+   GIL: not held; takes it, and may run Python code.
    Owns: as godlpack.h says.
    Threads: the calling one. */
 int gd_host_current_stream(GDContext *host, DLDevice device, void **out) {
@@ -136,7 +138,7 @@ int gd_host_current_stream(GDContext *host, DLDevice device, void **out) {
 
 /* gd_host_invoke is GDContext.invoke: calls a callable.
    C because: (b).
-   GIL: not held; takes it, and may run Python's code.
+   GIL: not held; takes it, and may run Python code.
    Owns: as godlpack.h says.
    Threads: the calling one. */
 int gd_host_invoke(GDContext *host, void *callable, TVMValue *args, int *codes, int n, TVMValue *ret, int *ret_code) {

@@ -1,4 +1,4 @@
-/* What a library may ask of its caller during a call. */
+/* What a library may request from its caller during a call. */
 #ifndef GODLPACK_CALLBACKS_H
 #define GODLPACK_CALLBACKS_H
 

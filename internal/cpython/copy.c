@@ -1,5 +1,5 @@
-/* A second copy of a shared library that is loaded already. The loader knows a library by its name and its inode, so the
-   copy is a new file: in memory, or in a folder for temporary files where the kernel allows no executable memory file. */
+/* A second copy of a loaded shared library. The loader identifies a library by its name and its inode, so the copy is a new
+   file: in memory, or in a folder for temporary files where the kernel allows no executable memory file. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -27,8 +27,8 @@ static bool copy_bytes(int from, int to) {
   return true;
 }
 
-/* Opens the library in file fd. The loader would take the path for that of an older copy whose number fd had then: the
-   number is one whose path it has not seen. */
+/* Opens the library in file fd. An older copy may have had the same path, by the same descriptor, and the loader would return
+   that copy: so a descriptor is chosen whose path the loader does not know. */
 static void *open_descriptor(int fd) {
   char path[32];
   void *library = NULL;
@@ -75,7 +75,7 @@ static void *open_in_folder(int from, char *why, size_t size) {
   return library;
 }
 
-/* gd_say_remedy adds what to do to the loader's message, where that is known.
+/* gd_say_remedy adds the remedy to the loader's message, where one is known.
    GIL: not needed.
    Threads: any. */
 void gd_say_remedy(char *why, size_t size) {
@@ -84,11 +84,11 @@ void gd_say_remedy(char *why, size_t size) {
     snprintf(why + used, size - used, ": start Python with GLIBC_TUNABLES=glibc.rtld.optional_static_tls=16384 in its environment, for 2,000 more Go runtimes");
 }
 
-/* gd_open_copy opens a copy of the library at path that shares no variable with those that are open already; its
-   symbols stay its own. On failure why (of size bytes, at least one) says what was tried and what stood in the way.
-   C because: (c), it is what a forked child without Go needs to have Go.
+/* gd_open_copy opens a copy of the library at path that shares no variable with the copies that are open; its symbols stay
+   local. On failure why (of size bytes, at least one) lists what was tried, and the errors.
+   C because: (c), a forked child without Go needs it to get Go.
    GIL: not needed; the library's constructors run.
-   Owns: the result is dlclose's to close; NULL on failure.
+   Owns: the caller may dlclose the result; NULL on failure.
    Threads: any. */
 void *gd_open_copy(const char *path, char *why, size_t size) {
   why[0] = 0;

@@ -100,8 +100,8 @@ static PyType_Spec dtype_spec = {"godlpack.DType", sizeof(gd_descriptor), 0, DES
 static PyType_Spec device_spec = {"godlpack.Device", sizeof(gd_descriptor), 0, DESCRIPTOR_FLAGS,
                                   DESCRIPTOR_SLOTS(doc_device, device_members, device_methods, device_getset, device_new)};
 
-/* gd_descriptor_cached finds an object by its key, and asks Go to make it the first time: dtypes and devices are read often
-   and are few. */
+/* gd_descriptor_cached looks an object up by its key; Go makes it the first time. Dtypes and devices are read often and are
+   few. */
 PyObject *gd_descriptor_cached(gd_descriptor_cache cache, uint64_t key, int op) {
   gd_descriptor_slot *slot = &cache[(key * 0x9E3779B97F4A7C15u) >> 58];
   if (slot->descriptor == NULL || slot->key != key) {
@@ -119,12 +119,12 @@ PyObject *gd_descriptor_cached(gd_descriptor_cache cache, uint64_t key, int op) 
 static GD_OWN gd_descriptor_cache own_dtypes, own_devices;
 static GD_KEPT gd_descriptor_slot *dtypes = own_dtypes, *devices = own_devices;
 
-/* gd_dtype_object is the DType of a record's dtype. */
+/* gd_dtype_object returns the DType of a record's dtype. */
 PyObject *gd_dtype_object(DLDataType d) {
   return gd_descriptor_cached(dtypes, gd_dtype_key(d), GD_OP_module_make_dtype);
 }
 
-/* gd_device_object is the Device of a record's device. */
+/* gd_device_object returns the Device of a record's device. */
 PyObject *gd_device_object(DLDevice d) {
   return gd_descriptor_cached(devices, (uint64_t)(uint32_t)d.device_id << 32 | (uint32_t)d.device_type, GD_OP_module_make_device);
 }

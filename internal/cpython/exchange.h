@@ -22,16 +22,16 @@ void gd_managed_drop(DLManagedTensorVersioned *versioned, DLManagedTensor *legac
 
 const char *gd_legacy_library(const DLManagedTensor *m);
 
-/* What Go decided about a type: by which protocol its objects are taken, and what must be asked first. */
+/* Go's decision about a type: the protocol by which its objects are imported, and what must be asked first. */
 typedef enum { GD_BY_TABLE = 1, GD_BY_METHOD, GD_BY_NUMPY, GD_BY_BUFFER } gd_protocol;
 typedef struct {
   PyTypeObject *type;           /* exact; a strong reference */
   gd_protocol protocol;
   const DLPackExchangeAPI *api; /* by table */
   bool guarded;                 /* by table: has torch's requires_grad, is_conj and is_neg, which its table ignores */
-  bool asks_python;             /* and they may be Python code, since the type is not torch's own */
+  bool asks_python;             /* these may be Python code, since the type is not torch's own */
   bool torch;                   /* torch's Tensor, or a type derived from it */
-  PyObject *grad;               /* requires_grad as the type has it, if that cannot be hidden by an object: or NULL */
+  PyObject *grad;               /* the type's requires_grad, if no object's own attribute can hide it; or NULL */
   descrgetfunc get_grad;        /* how to read it */
   bool immutable;               /* by method: legacy capsules are read-only */
   bool bare;                    /* by method: it takes no max_version */
@@ -43,7 +43,7 @@ PyObject *gd_plan_type(int i);
 extern gd_plan *gd_plans;
 static inline gd_plan *gd_plan_slot(const PyTypeObject *type) { return &gd_plans[((uintptr_t)type >> 4) * 0x9E3779B97F4A7C15u >> 58]; }
 
-/* gd_plan_of is the plan for objects of exactly this type, NULL if Go has made none. It is good until other Python code
+/* gd_plan_of returns the plan for objects of exactly this type, NULL if Go has made none. It is valid until other Python code
    runs. */
 static inline const gd_plan *gd_plan_of(const PyTypeObject *type) {
   const gd_plan *p = gd_plan_slot(type);
@@ -61,7 +61,7 @@ PyObject *gd_numpy_copy(const DLTensor *t);
 bool gd_numpy_is_type(const PyTypeObject *type);
 bool gd_numpy_is_array(PyObject *x);
 
-/* Methods of the hot path, in C; each falls through to gd_enter for anything out of the ordinary. */
+/* Methods of the hot path, in C; each calls gd_enter for unusual input. */
 bool gd_blames_arguments(void);
 PyObject *gd_fast_from_dlpack(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames);
 PyObject *gd_fast_to(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames);

@@ -1,5 +1,5 @@
-/* The fast paths: exchange at full speed, by plans that Go made. A fast path only handles what is plain; at the
-   first thing out of the ordinary it puts everything back and lets Go handle the call from the start. */
+/* The fast paths: exchange at full speed, by plans that Go made. A fast path handles plain input only; at the first unusual
+   thing it undoes its work, and Go handles the call from the start. */
 #include <string.h>
 
 #include "core.h"
@@ -29,12 +29,12 @@ int gd_fastpath_exec(void) {
 
 /* ---- plans, by exact type (R63) ---- */
 
-/* A type that collides with another takes its place; Go plans the other again when it comes back. */
+/* A type that collides with another replaces it; Go makes the other's plan again when an object of it comes back. */
 static GD_OWN gd_plan own_plans[GD_PLANS];
 GD_KEPT gd_plan *gd_plans = own_plans;
 
 /* Finds a type's own requires_grad, as attribute lookup would for every object: a data descriptor, which no object's own
-   attribute can hide, on a type that looks attributes up in the common way. */
+   attribute can hide, on a type with the usual attribute lookup. */
 static void find_grad(gd_plan *p) {
   p->grad = PyObject_GetAttr((PyObject *)p->type, str_requires_grad);
   if (p->grad == NULL) return PyErr_Clear();
@@ -46,8 +46,8 @@ static void find_grad(gd_plan *p) {
   p->grad = NULL;
 }
 
-/* gd_plan_set writes down what Go decided about a type.
-   Owns: keeps a reference to the type, and to its requires_grad; its table lives for ever (R52). */
+/* gd_plan_set records what Go decided about a type.
+   Owns: keeps a reference to the type, and to its requires_grad; the type's table lives for ever (R52). */
 void gd_plan_set(gd_plan plan) {
   gd_plan *p = gd_plan_slot(plan.type);
   PyObject *old = (PyObject *)p->type, *old_grad = p->grad;
@@ -59,7 +59,7 @@ void gd_plan_set(gd_plan plan) {
   Py_DecRef(old_grad);
 }
 
-/* gd_plan_type is the type of plan i, if there is one.
+/* gd_plan_type returns the type of plan i, NULL if there is none.
    C because: (a).
    Owns: the result is borrowed. */
 PyObject *gd_plan_type(int i) { return (PyObject *)gd_plans[i].type; }
@@ -72,11 +72,11 @@ static bool answers_false(PyObject *x, PyObject *method) {
   return answer == Py_False;
 }
 
-/* gd_torch_fast_path_ok asks what torch's table does not say (R65): whether the tensor is a lazy conjugate or negative,
-   whose memory holds other values than the tensor, and, if that matters, whether it requires grad. Conjugates are
-   complex. A negative of a real dtype is the imaginary part of a conjugate, so it has one element or gaps between its
-   elements: all others need not be asked.
-   Owns: nothing passes; false with or without an exception set if Go must look. */
+/* gd_torch_fast_path_ok checks what torch's table does not report (R65): whether the tensor is a lazy conjugate or negative,
+   whose memory holds other values than the tensor, and, with no_grad, whether it requires grad. Conjugates are complex. A
+   negative of a real dtype is the imaginary part of a conjugate, so it has one element or gaps between its elements: all others
+   are not asked.
+   Owns: nothing passes; false, with or without an exception set, if Go must handle it. */
 bool gd_torch_fast_path_ok(PyObject *x, const gd_plan *plan, const DLTensor *t, bool no_grad) {
   if (no_grad) {
     PyObject *grad = plan->grad != NULL ? plan->get_grad(plan->grad, x, (PyObject *)plan->type) : PyObject_GetAttr(x, str_requires_grad);
@@ -100,7 +100,7 @@ static PyObject *take_by_table(PyObject *x, const gd_plan *plan) {
   return NULL;
 }
 
-/* Takes what is in a live capsule, if it is plain. From the renaming on, the managed tensor is ours (R36). */
+/* Imports the managed tensor in a live capsule, if it is plain. From the renaming on, it is ours (R36). */
 static PyObject *import_capsule(PyObject *capsule, bool immutable) {
   if (PyCapsule_IsValid(capsule, "dltensor_versioned")) {
     DLManagedTensorVersioned *m = PyCapsule_GetPointer(capsule, "dltensor_versioned");
@@ -121,7 +121,7 @@ static PyObject *import_capsule(PyObject *capsule, bool immutable) {
   return tensor;
 }
 
-/* gd_blames_arguments tells whether the pending exception is a TypeError of how a function was called, as far as its text says.
+/* gd_blames_arguments reports whether the pending exception is a TypeError about a call's arguments, judged by its text.
    GIL: held; may run Python code.
    Owns: nothing passes; the exception stays pending. */
 bool gd_blames_arguments(void) {
@@ -139,7 +139,8 @@ bool gd_blames_arguments(void) {
   return found;
 }
 
-/* Calls a method once more, in another way. If that is only refused for its arguments, the first exception is the one to know. */
+/* Calls a method again, with other arguments. If this call only fails because of its arguments, the first exception is
+   raised. */
 GD_RARE static PyObject *ask_again(PyObject *method, PyObject *keywords) {
   PyObject *class, *value, *trace;
   bool blamed = gd_blames_arguments();
@@ -152,9 +153,9 @@ GD_RARE static PyObject *ask_again(PyObject *method, PyObject *keywords) {
   return answer;
 }
 
-/* What x's __dlpack__ answers to the usual question, or to the bare one if that is what its type takes; to the other one after an
-   error that may come of the question (R33): a TypeError that speaks of arguments, and a BufferError for what legacy capsules cannot
-   say. */
+/* Calls x's __dlpack__ with max_version, or without arguments if its type's plan is bare. It tries the other form after an
+   error that may be due to the arguments (R33): a TypeError about arguments, or a BufferError for what legacy capsules cannot
+   express. */
 static PyObject *ask_method(PyObject *x, bool bare) {
   PyObject *method = PyObject_GetAttr(x, str_dlpack);
   if (method == NULL) return NULL;
@@ -165,8 +166,8 @@ static PyObject *ask_method(PyObject *x, bool bare) {
   return answer;
 }
 
-/* Takes x's answer, which is given up; an unusual one is Go's to judge, so that x is not asked twice. A refused capsule
-   may have a destructor of Python's, which must not meet the exception that is on its way. */
+/* Imports x's answer, and drops the reference to it; Go handles an unusual one, so that x is not asked twice. A refused capsule
+   may have a destructor in Python, which must not run with the exception pending. */
 static PyObject *import_answer(PyObject *x, PyObject *answer, bool immutable) {
   PyObject *class, *value, *trace, *tensor = import_capsule(answer, immutable);
   if (tensor == NULL && PyErr_Occurred() == NULL) tensor = gd_enter(GD_OP_module_import_answer, x, &answer, 1, NULL);
@@ -176,8 +177,8 @@ static PyObject *import_answer(PyObject *x, PyObject *answer, bool immutable) {
   return tensor;
 }
 
-/* gd_fast_from_dlpack is godlpack.from_dlpack: by the protocol in the plan for x's type, if there is one. An exception of a
-   table is Go's to judge (R67), one of x's own method is the caller's.
+/* gd_fast_from_dlpack is godlpack.from_dlpack: by the protocol in the plan for x's type, if there is one. Go handles an
+   exception of a table (R67); one of x's own method goes to the caller.
    C because: (b), (c). */
 PyObject *gd_fast_from_dlpack(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
   if (nargs == 1 && kwnames == NULL) {
@@ -218,7 +219,7 @@ static PyObject *make_by_table(gd_tensor *x, const gd_plan *plan) {
   return NULL;
 }
 
-/* gd_fast_to is Tensor.to: ndarrays by NumPy's C API, others through the table of the wanted type.
+/* gd_fast_to is Tensor.to: ndarrays are made by NumPy's C API, others through the table of the wanted type.
    C because: (b), (c). */
 PyObject *gd_fast_to(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
   if (nargs == 1 && kwnames == NULL) {

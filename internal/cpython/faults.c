@@ -1,8 +1,9 @@
-/* Faults in Go code stay Go's. A handler of SIGSEGV, SIGBUS or SIGFPE that is set while Go runs stands before Go's, and Python's
-   know nothing of Go: that of signal.signal() makes a note and returns to the fault, for ever; faulthandler's takes it for a crash.
-   So the handlers of all Go runtimes lie between a floor, which runs what was there before them, or what Python has set since, and
-   a lid, which keeps signals that somebody sent from Go: it would die of them. A thread (abandon.c) looks whether Python has
-   covered the lid, and puts it back on top. Others' handlers stay where they are: they pass on what is not theirs. */
+/* Faults in Go code must reach Go's handlers. A handler of SIGSEGV, SIGBUS or SIGFPE that is set while Go runs comes before
+   Go's, and Python's handlers cannot handle Go's faults: that of signal.signal() records the signal and returns to the fault,
+   for ever; faulthandler's treats it as a crash. So the handlers of all Go runtimes lie between a floor and a lid. The floor
+   runs the handler that was there before, or that Python has set since. The lid passes faults to Go, but not signals that were
+   sent, which would end Go: it passes those to the floor. A thread (abandon.c) checks whether Python has covered the lid, and
+   puts it back on top. Handlers of others stay in place: they pass on the faults that are not theirs. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <pthread.h>
@@ -17,14 +18,14 @@ typedef void handler(int number, siginfo_t *info, void *context);
 static const int faults[FAULTS] = {SIGSEGV, SIGBUS, SIGFPE};
 static const action nobody = {.sa_handler = SIG_DFL};
 static GD_OWN struct {
-  _Atomic(const action *) below, reporter; /* what the floor runs; reporter: faulthandler's, which comes first, or NULL */
-  _Atomic(handler *) go;                   /* what the lid runs: the last runtime's, which passes on to the one before */
+  _Atomic(const action *) below, reporter; /* run by the floor; reporter: faulthandler's handler, which comes first, or NULL */
+  _Atomic(handler *) go;                   /* run by the lid: the last runtime's handler, which passes on to the previous one */
   action lid;
-  bool laid, opened, covered;              /* the floor lies; a runtime may come; the lid lies */
+  bool laid, opened, covered;              /* the floor is installed; a runtime may start; the lid is installed */
 } handlers[FAULTS];
-static GD_OWN action seen[SOME]; /* every action that was found; never changed, as a handler may be at it */
+static GD_OWN action seen[SOME]; /* every action that was found; never changed, as a handler may be reading it */
 static GD_OWN int count;
-static GD_OWN uintptr_t interpreter, end; /* where Python's own code lies */
+static GD_OWN uintptr_t interpreter, end; /* the range of Python's own code */
 static GD_OWN pthread_mutex_t changing = PTHREAD_MUTEX_INITIALIZER;
 
 static int index_of(int number) {
@@ -52,13 +53,13 @@ static const action *remember(const action *a) {
   return count == SOME ? NULL : (seen[count] = *a, &seen[count++]);
 }
 
-/* Whether it is Python's, by signal.signal() or faulthandler, or nobody's. */
+/* Whether the handler is Python's, from signal.signal() or faulthandler, or the default, or SIG_IGN. */
 static bool is_pythons(const action *a) {
   uintptr_t at = (uintptr_t)a->sa_handler;
   return a->sa_handler == SIG_DFL || a->sa_handler == SIG_IGN || (interpreter <= at && at < end && !(a->sa_flags & SA_SIGINFO));
 }
 
-/* Makes what was found the floor's; false if it cannot be. */
+/* Makes a handler that was found the floor's; false if there is no room to remember it. */
 static bool take_over(int i, const action *a) {
   const action *known = remember(a);
   if (known == NULL) return false;
@@ -69,7 +70,7 @@ static bool take_over(int i, const action *a) {
   return true;
 }
 
-/* Puts the lid back on top of what Python has set. */
+/* Puts the lid back on top of a handler that Python has set. */
 static void look(int i) {
   action now = gd_handler_of(faults[i]), other = now;
   if (!handlers[i].covered || now.sa_sigaction == on_lid || !is_pythons(&now) || !take_over(i, &now)) return;
@@ -77,7 +78,8 @@ static void look(int i) {
   if (other.sa_handler != now.sa_handler) take_over(i, &other); /* set meanwhile */
 }
 
-/* Lets a Go runtime stand where it can be covered: on the others, or on the floor; not on what somebody has put on the lid. */
+/* Prepares for a Go runtime to install its handlers between floor and lid: takes the lid off, or installs the floor. A handler
+   that others have put on the lid stays. */
 static void uncover(int i) {
   action under = {.sa_sigaction = on_floor, .sa_flags = SA_SIGINFO | SA_ONSTACK};
   look(i);
@@ -96,10 +98,10 @@ static void cover(int i) {
   handlers[i].covered = sigaction(faults[i], &handlers[i].lid, NULL) == 0;
 }
 
-/* gd_faults_open comes before a Go runtime starts, or its handlers are taken away.
+/* gd_faults_open is called before a Go runtime starts, or before its handlers are uninstalled.
    C because: (b).
    GIL: any.
-   Owns: keeps others out until gd_faults_close.
+   Owns: locks out other threads until gd_faults_close.
    Threads: any. */
 void gd_faults_open(void) {
   pthread_mutex_lock(&changing);
@@ -107,7 +109,7 @@ void gd_faults_open(void) {
   for (int i = 0; i < FAULTS && gd_runtime_is_lazy(); i++) uncover(i); /* else Go was there before everybody */
 }
 
-/* gd_faults_close comes after that.
+/* gd_faults_close is called after that.
    C because: (b).
    GIL: any.
    Threads: the one that opened. */
@@ -116,7 +118,7 @@ void gd_faults_close(void) {
   pthread_mutex_unlock(&changing);
 }
 
-/* gd_faults_look puts Go's handlers back in front of Python's.
+/* gd_faults_look puts Go's handlers back on top of Python's.
    GIL: not needed.
    Threads: the watcher. */
 void gd_faults_look(void) {
@@ -125,7 +127,7 @@ void gd_faults_look(void) {
   pthread_mutex_unlock(&changing);
 }
 
-/* gd_faults_forked opens in a child, whose Go is dead: its handlers are taken away next.
+/* gd_faults_forked is gd_faults_open in a child, whose Go is dead: its handlers are uninstalled next.
    GIL: not needed.
    Threads: the only one of a forked child. */
 void gd_faults_forked(void) {
@@ -134,7 +136,8 @@ void gd_faults_forked(void) {
     if (handlers[i].laid) uncover(i);
 }
 
-/* gd_faults_lift takes the floor away, where nobody stands on it any more. Who goes on calling the lid comes to what lay below.
+/* gd_faults_lift uninstalls the floor, if no other handler is on top of it. A handler that still calls the lid then runs those
+   below the floor.
    GIL: not needed.
    Threads: the only one of a forked child. */
 void gd_faults_lift(void) {

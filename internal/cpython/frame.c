@@ -3,7 +3,7 @@
 
 #include "frame.h"
 
-/* gd_reserve is memory that lasts as long as the call, aligned to 16 bytes.
+/* gd_reserve allocates memory that lasts as long as the call, aligned to 16 bytes.
    Owns: the call owns it; NULL with MemoryError set on failure.
    Threads: the calling one. */
 void *gd_reserve(call *c, size_t size) {
@@ -34,7 +34,7 @@ PyObject *gd_hold(call *c, PyObject *x) {
   return x;
 }
 
-/* gd_keep_exception keeps the pending exception for the end of the call; the first one counts.
+/* gd_keep_exception keeps the pending exception for the end of the call; only the first one is kept.
    Owns: the call keeps the exception.
    Threads: the calling one. */
 void gd_keep_exception(call *c) {
@@ -44,8 +44,8 @@ void gd_keep_exception(call *c) {
 
 static GD_OWN scratch *scratches; /* that no call uses */
 
-/* gd_take_scratch gives a call memory for small outputs, unless it has a place for its outputs. If there is none it goes
-   without.
+/* gd_take_scratch gives a call memory for small outputs, unless its function has no outputs, or the caller passed out=. If
+   there is no memory, the call has no scratch.
    Owns: the call owns it until gd_call_end.
    Threads: the calling one. */
 void gd_take_scratch(call *c) {
@@ -54,8 +54,8 @@ void gd_take_scratch(call *c) {
   else c->outputs.scratch = aligned_alloc(64, sizeof *c->outputs.scratch);
 }
 
-/* gd_call_end gives back all that a call holds.
-   GIL: held; may run Python's code.
+/* gd_call_end gives back everything that a call holds.
+   GIL: held; may run Python code.
    Owns: takes what the call holds.
    Threads: the calling one. */
 void gd_call_end(call *c) {
@@ -74,8 +74,8 @@ void gd_call_end(call *c) {
 
 /* ---- frames ---- */
 
-/* gd_call_begin clears a call, field by field: to clear all of it by one instruction, as compilers do, takes as long as to borrow
-   an argument.
+/* gd_call_begin initializes a call, field by field: to clear all of it at once, as compilers do, takes as long as to borrow an
+   argument.
    Threads: the calling one. */
 void gd_call_begin(call *c, const gd_function *f, PyObject *const *objects) {
   c->f = f;
@@ -102,9 +102,9 @@ void gd_call_begin(call *c, const gd_function *f, PyObject *const *objects) {
 }
 
 static GD_OWN frame *frames; /* that no call uses */
-static GD_OWN frame *left;   /* of calls that were left: goroutines may still look at them */
+static GD_OWN frame *left;   /* of calls that were left: goroutines may still use them */
 
-/* gd_take_frame is a frame that no call uses.
+/* gd_take_frame returns a frame that no call uses.
    Owns: the result is the caller's, for gd_give_frame; NULL with MemoryError set on failure. */
 frame *gd_take_frame(void) {
   frame *f = frames;
@@ -113,7 +113,8 @@ frame *gd_take_frame(void) {
   return f;
 }
 
-/* gd_give_frame gives a frame back, at the end of a call. That of a call that was left stays: goroutines may still look at it.
+/* gd_give_frame gives a frame back, at the end of a call. The frame of a call that was left is kept: goroutines may still use
+   it.
    Owns: takes f. */
 void gd_give_frame(frame *f, bool was_left) {
   frame **to = was_left ? &left : &frames;

@@ -4,8 +4,8 @@
 
 #include "call.h"
 
-/* A call with its first arguments. It lies in memory of its own, not on the stack: the library's goroutines may look at it
-   after a greenlet has taken the stack away, or after the call was abandoned. */
+/* A call with its first arguments. It is in memory of its own, not on the stack: the library's goroutines may use it after a
+   greenlet has taken the stack away, or after the call was abandoned. */
 typedef struct frame {
   struct frame *next;
   call call;

@@ -1,4 +1,4 @@
-/* godlpack.Function: a function of a library, as Python sees it. Its call is in call.c. */
+/* godlpack.Function: a function of a library, as a Python object. Its call is in call.c. */
 #include <stdlib.h>
 
 #include "core.h"
@@ -7,7 +7,7 @@
 static GD_KEPT PyTypeObject *function_type;
 static GD_KEPT PyObject *str_module, *str_doc;
 
-/* gd_function_make is _function: it makes the Function that the arguments describe, and opens nothing.
+/* gd_function_make is _function: it makes the Function that the arguments describe, without opening the library.
    C because: (b), a function outlives any Go runtime. */
 PyObject *gd_function_make(PyObject *module, PyObject *arguments) {
   PyObject *check, *name, *qualname, *from, *doc, *text, *names, *like;
@@ -47,14 +47,14 @@ static void function_dealloc(PyObject *self) {
 
 static PyObject *retained(PyObject *x) { return Py_IncRef(x), x; }
 
-/* A type keeps its own module and doc under the names that its objects need. */
+/* The type's own __module__ and __doc__ hide those that its objects need. */
 static PyObject *function_getattr(PyObject *self, PyObject *name) {
   if (PyObject_RichCompareBool(name, str_module, Py_EQ) == 1) return retained(((gd_function *)self)->module);
   if (PyObject_RichCompareBool(name, str_doc, Py_EQ) == 1) return retained(((gd_function *)self)->doc);
   return PyObject_GenericGetAttr(self, name);
 }
 
-/* gd_function_like has the framework's type in f->like, where the function has one: imported when it is first needed.
+/* gd_function_like sets f->like to the framework's type, if the function names one: it is imported when it is first needed.
    C because: (b).
    GIL: held; released where Python code runs.
    Owns: f keeps the type; false with an exception set on failure. */
@@ -131,7 +131,7 @@ static PyType_Spec function_spec = {
         {0},
     }};
 
-/* gd_function_exec makes the type, once in the life of the process, and puts it into module.
+/* gd_function_exec makes the type, once in the life of the process, and adds it to module.
    C because: (a).
    Threads: the importing one. */
 int gd_function_exec(PyObject *module) {

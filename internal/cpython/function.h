@@ -26,14 +26,14 @@ typedef struct {
   vectorcallfunc vectorcall;
   PyObject *weakrefs;
   gd_library *library;
-  PyObject *name, *qualname, *module, *doc, *text, *names; /* text: of the signature; names: of the parameters, a tuple of str */
+  PyObject *name, *qualname, *module, *doc, *text, *names; /* text: the signature; names: of the parameters, a tuple of str */
   uint64_t writes; /* bit i: tensors of parameter i are written */
   int index;       /* in the library's table */
   int count;       /* of parameters */
   int outputs;     /* how many results are tensors; -1: a list of them */
-  int holds;       /* the GIL stays with the caller */
-  PyObject *like;  /* the framework of outputs where no argument has one: a str until its type is needed; NULL: ours */
-  PyObject *parameters[]; /* what is in names */
+  int holds;       /* the caller keeps the GIL */
+  PyObject *like;  /* the framework of outputs if no argument has one: a str until its type is needed; NULL: ours */
+  PyObject *parameters[]; /* the elements of names */
 } gd_function;
 const GDLibrary *gd_library_open(gd_library *l, const gd_function *f);
 bool gd_function_like(gd_function *f);

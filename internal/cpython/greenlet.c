@@ -1,14 +1,14 @@
-/* Greenlets (gevent, eventlet): several stacks take turns in one thread, in any order. Go knows threads only: what one greenlet
-   has begun in a thread must end before what another one began there earlier goes on, or Go ends the process. So while a call
-   waits for a callback, calls of other greenlets are made on another thread, a stand-in, which the calling thread waits for;
-   callbacks run where they belong. Where Go's code for the extension itself waits for Python's, that cannot be: others are
-   refused. */
+/* Greenlets (gevent, eventlet): several stacks take turns in one thread, in any order. Go only distinguishes threads: an entry
+   that one greenlet began in a thread must end before an earlier one of another greenlet continues there, or Go ends the
+   process. So while a call waits for a callback, calls of other greenlets run on another thread, a stand-in, while the calling
+   thread waits; their callbacks run in the calling thread. Where the extension's own Go code waits for Python code, this is not
+   possible: other greenlets are refused. */
 #include <pthread.h>
 #include <stdlib.h>
 
 #include "call.h"
 
-/* Identifies the current greenlet: not a reference. NULL without the package, which then has made none. */
+/* Identifies the current greenlet: not a reference. NULL if the package is not imported: there are no greenlets then. */
 static PyObject *current_greenlet(void) {
   static GD_OWN PyObject *name, *get;
   if (name == NULL) name = PyUnicode_InternFromString("greenlet");
@@ -27,7 +27,7 @@ static PyObject *current_greenlet(void) {
 static GD_OWN call *waiting; /* for a callback, on the thread that called */
 GD_OWN int gd_waiting;
 
-/* gd_begin_wait notes that c waits for Python's code.
+/* gd_begin_wait records that c waits for Python code.
    GIL: held; no exception is pending.
    Threads: the calling one. */
 void gd_begin_wait(call *c) {
@@ -47,7 +47,7 @@ void gd_end_wait(call *c) {
   gd_waiting--;
 }
 
-/* gd_needs_standin tells whether another greenlet of this thread waits within the same library.
+/* gd_needs_standin reports whether another greenlet of this thread waits within the same library.
    GIL: held; no exception is pending.
    Threads: the calling one. */
 bool gd_needs_standin(const call *c) {
@@ -58,7 +58,7 @@ bool gd_needs_standin(const call *c) {
   return false;
 }
 
-/* gd_lose_waiting marks the calls of this thread that wait within the same runtime as c, which is given up.
+/* gd_lose_waiting marks this thread's calls that wait within the same runtime as c, which is given up, as lost.
    Threads: the calling one. */
 void gd_lose_waiting(const call *c) {
   uint64_t caller = PyThread_get_thread_ident();
@@ -76,7 +76,7 @@ struct standin {
   pthread_cond_t turned;
   enum { ITS, CALLERS, DONE } turn;
   const question *asked;
-  int answer; /* to the question, and in the end the result */
+  int answer; /* to the question; at the end the call's result */
 };
 
 static void turn_to(standin *s, int turn, int answer) {
@@ -100,12 +100,12 @@ static void *run(void *standing) {
   return NULL;
 }
 
-/* gd_is_elsewhere tells whether this is a stand-in, which must ask the calling thread for what only that can do.
+/* gd_is_elsewhere reports whether this thread is a stand-in, which must ask the calling thread for what only that one can do.
    GIL: any.
    Threads: the calling one, or its stand-in. */
 bool gd_is_elsewhere(const call *c) { return c->wait.standin != NULL && !pthread_equal(pthread_self(), c->wait.standin->caller); }
 
-/* gd_ask_caller has the calling thread answer.
+/* gd_ask_caller passes a question to the calling thread and returns its answer.
    C because: (b).
    GIL: not held.
    Owns: what the question owns passes to the caller.
@@ -126,7 +126,7 @@ static int reply(call *c, const question *q) {
   }
 }
 
-/* Answers what the stand-in asks until it is done. False in a child that was forked meanwhile: it has no stand-in. */
+/* Answers the stand-in's questions until it is done. False in a child that was forked meanwhile: it has no stand-in. */
 static bool serve(standin *s) {
   call *c = s->call;
   for (wait_while(s, ITS); s->turn == CALLERS; wait_while(s, ITS)) {
@@ -140,8 +140,8 @@ static bool serve(standin *s) {
   return true;
 }
 
-/* gd_stand_in makes the call on another thread, and waits.
-   GIL: as the call has it; taken and given up again for callbacks.
+/* gd_stand_in makes the call on another thread, and waits for it.
+   GIL: as the call has it; taken and released again for callbacks.
    Owns: as the library's call.
    Threads: the calling one. */
 int gd_stand_in(call *c, const GDList *args) {
@@ -164,12 +164,12 @@ int gd_stand_in(call *c, const GDList *args) {
 
 typedef struct entry { struct entry *next; uint64_t thread; PyObject *greenlet; } entry;
 
-static GD_OWN entry *entries; /* of greenlets, which are in Go */
+static GD_OWN entry *entries; /* of greenlets that are in Go */
 
-/* gd_entry_begin notes that this greenlet enters Go, if there are greenlets at all, and refuses if another one of its thread is
-   there.
+/* gd_entry_begin records that this greenlet enters Go, if there are greenlets, and refuses if another one of its thread is in
+   Go.
    GIL: held; no exception is pending.
-   Owns: *out is gd_entry_end's, NULL if there is nothing to end; false with RuntimeError or MemoryError set. */
+   Owns: *out is for gd_entry_end, NULL if there is nothing to end; false with RuntimeError or MemoryError set. */
 bool gd_entry_begin(gd_entry *out) {
   PyObject *greenlet = current_greenlet();
   *out = NULL;
@@ -198,7 +198,7 @@ void gd_entry_end(gd_entry e) {
   free(e);
 }
 
-/* gd_greenlets_forked forgets what the threads were about that a child does not have.
+/* gd_greenlets_forked forgets the waiting calls and the entries of threads that a child does not have.
    Threads: the only one of a forked child. */
 void gd_greenlets_forked(void) {
   uint64_t thread = PyThread_get_thread_ident();

@@ -16,7 +16,7 @@ bool gd_needs_standin(const call *c);
 int gd_stand_in(call *c, const GDList *args);
 bool gd_is_elsewhere(const call *c);
 
-/* What a stand-in asks the calling thread for. */
+/* A stand-in's question to the calling thread. */
 typedef struct {
   enum { ASK_POLL, ASK_STREAM, ASK_INVOKE } what;
   DLDevice device; /* ASK_STREAM */

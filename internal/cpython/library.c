@@ -1,5 +1,5 @@
 /* Libraries of Go functions: opened at their first call, so that a Go runtime starts only where one is needed, and never
-   closed, as a Go runtime cannot be stopped. A forked child opens fresh copies: the runtimes it inherited are dead. */
+   closed, as a Go runtime cannot be stopped. A forked child opens new copies: the runtimes that it inherited are dead. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <link.h>
@@ -12,29 +12,29 @@
 
 typedef struct gd_library {
   struct gd_library *next;
-  const GDLibrary *opened; /* NULL until it is */
+  const GDLibrary *opened; /* NULL until it is opened */
   const GDLibrary *table;  /* the same, once it is checked and called */
-  PyObject *check; /* a callable that holds the table's declarations against what its functions were made from, and says what is lost */
-  bool loaded;     /* the loader was asked for it: a child has it too, and its Go neither runs nor will */
-  bool inherited;  /* that was in the process that this one was forked from, or it was abandoned */
+  PyObject *check; /* a callable that compares the table's declarations with the functions', and reports lost state */
+  bool loaded;     /* passed to the loader: a forked child has it too, but its Go does not and will not run there */
+  bool inherited;  /* loaded before the fork that made this process, or abandoned */
   int link;       /* of signal handlers: below 0 for none */
-  uintptr_t code, end; /* where its instructions lie */
-  enum { NOTHING, BY_FORK, BY_ABANDON } lost; /* what its functions remember, after a call: it is the parent's, or the given-up runtime's */
-  bool told;       /* which its caller has been, by a warning that became an exception */
-  dev_t device;    /* with the file's number and its age: a rebuilt library is another one */
+  uintptr_t code, end; /* the range of its instructions */
+  enum { NOTHING, BY_FORK, BY_ABANDON } lost; /* where its state is, after a call: in the parent, or in the abandoned runtime */
+  bool told;       /* the caller was told of the loss, by a warning that became an exception */
+  dev_t device;    /* with the file's inode and time of change: a rebuilt library is another one */
   ino_t file;
   struct timespec changed;
   char path[];
 } gd_library;
 
 static GD_KEPT gd_library *libraries;
-/* opening: held by the one that opens a library, and waits for its Go. loading: held while the loader works for it, without
-   the GIL, and by those who fork: the child would have a loader that is not done with what it began, and never will be.
-   Recursive, as a library's constructor may fork. */
+/* opening: held by the thread that opens a library and waits for its Go. loading: held while the loader works for it, without
+   the GIL, and by threads that fork: otherwise the child's loader would be in the middle of a load for ever. Recursive, as a
+   library's constructor may fork. */
 static GD_OWN pthread_mutex_t opening = PTHREAD_MUTEX_INITIALIZER;
 static GD_OWN pthread_mutex_t loading = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 
-static GD_OWN int64_t forks; /* that this process comes from */
+static GD_OWN int64_t forks; /* between the first process and this one */
 
 /* gd_forks counts the forks between this process and the one that imported the module.
    GIL: any.
@@ -60,7 +60,7 @@ static void after_fork_in_child(void) {
   }
 }
 
-/* gd_library_exec watches for forks.
+/* gd_library_exec registers the fork handlers.
    C because: (b).
    Threads: the importing one, once. */
 int gd_library_exec(void) {
@@ -71,7 +71,7 @@ static bool is_file(const gd_library *l, const struct stat *s) {
   return l->device == s->st_dev && l->file == s->st_ino && memcmp(&l->changed, &s->st_mtim, sizeof s->st_mtim) == 0;
 }
 
-/* gd_library_at is the library in the file at path, opened or not.
+/* gd_library_at returns the library in the file at path, opened or not.
    C because: (b), its functions outlive any Go runtime.
    Owns: keeps a reference to check; the result lives for ever; NULL with an exception set on failure. */
 gd_library *gd_library_at(const char *path, PyObject *check) {
@@ -91,8 +91,8 @@ gd_library *gd_library_at(const char *path, PyObject *check) {
   return l;
 }
 
-/* Whether the loader would give another library for this one: it knows libraries by path and by file, and a path may have had
-   another file before, or the file been opened by another path in a parent. */
+/* Whether the loader would return another library for this one: it identifies libraries by path and by file. The path may have
+   named another file before, or a parent process may have opened the file by another path. */
 static bool is_mistaken(const gd_library *l) {
   for (const gd_library *k = libraries; k != NULL; k = k->next)
     if (k->loaded && k != l && (strcmp(k->path, l->path) == 0 || (k->inherited && k->device == l->device && k->file == l->file))) return true;
@@ -112,10 +112,10 @@ static void *load(gd_library *l, char *why, size_t n) {
   return handle;
 }
 
-/* gd_find_code tells where the instructions lie of which one is inside: all of its library. Nowhere if that is not known.
+/* gd_find_code finds the range of instructions that contains inside: all of its library. 0 to 0 if that is unknown.
    C because: (b).
    GIL: any.
-   Threads: any, but in no signal's handler. */
+   Threads: any, but not in a signal handler. */
 void gd_find_code(const void *inside, uintptr_t *start, uintptr_t *end) {
   Dl_info info;
   *start = *end = 0;
@@ -129,8 +129,8 @@ void gd_find_code(const void *inside, uintptr_t *start, uintptr_t *end) {
   }
 }
 
-/* Opens the file, and waits until its Go runs; NULL with the reason in why, and what to raise if there is no room for another Go
-   runtime. No GIL: it takes milliseconds. */
+/* Opens the file, and waits until its Go runs; NULL with the reason in why, and with the exception to raise if there is no room
+   for another Go runtime. Without the GIL: it takes milliseconds. */
 static const GDLibrary *open_file(gd_library *l, PyObject **error, char *why, size_t n) {
   why[0] = 0;
   if ((*error = gd_no_room(why, n)) != NULL) return NULL;
@@ -143,8 +143,8 @@ static const GDLibrary *open_file(gd_library *l, PyObject **error, char *why, si
   return table;
 }
 
-/* Makes sure that a child opens what its parent has open, and remembers which file a first opening finds: it may have been
-   rebuilt since gd_library_at. */
+/* Makes sure that a child opens the same file as its parent, and records the file of a first opening: it may have been rebuilt
+   since gd_library_at. */
 static bool settle_file(gd_library *l) {
   struct stat s;
   bool there = stat(l->path, &s) == 0;
@@ -163,7 +163,7 @@ static const char *table_fault(const GDLibrary *t, char *text, size_t n) {
   return text;
 }
 
-/* What a table says of its functions: a list of pairs (name, declaration). */
+/* Returns the functions of a table: a list of pairs (name, declaration). */
 static PyObject *declarations_of(const GDLibrary *t) {
   PyObject *list = PyList_New(0);
   for (int64_t i = 0; list != NULL && i < t->count; i++) {
@@ -179,12 +179,12 @@ static PyObject *declarations_of(const GDLibrary *t) {
 
 static const char *state_of(const GDLibrary *t) { return t->size < offsetof(GDLibrary, state) + sizeof t->state ? NULL : t->state; }
 
-/* gd_library_open is the table of a library, which it opens if need be, with its check. f is the function that is called,
-   NULL if the table shall only be read: a forked child has lost nothing then.
+/* gd_library_open returns the table of a library. It opens and checks the library if necessary. f is the function that is
+   called, NULL if the table is only read: no state counts as lost then.
    GIL: held; released while the library opens.
    Owns: the table lives for ever; NULL with an exception set on failure: ImportError if the file is no library of ours,
-     RuntimeError if it is not the one that its functions were made from, or must not be called without what it
-     remembered; MemoryError or RuntimeError if no Go runtime can start now.
+     RuntimeError if it is not the one that its functions were made from, or must not be called without its lost
+     state; MemoryError or RuntimeError if no Go runtime can start now.
    Threads: any with the GIL; the first opens, others wait. */
 const GDLibrary *gd_library_open(gd_library *l, const gd_function *f) {
   if (l->table != NULL) return l->table;
@@ -217,7 +217,7 @@ const GDLibrary *gd_library_open(gd_library *l, const gd_function *f) {
   return l->opened == table ? table : gd_library_open(l, f); /* so may a warning */
 }
 
-/* gd_library_threads tells the libraries that are open how many threads their Go may compute in. */
+/* gd_library_threads passes the number of threads that Go may compute in to all open libraries. */
 void gd_library_threads(int n) {
   for (gd_library *l = libraries; l != NULL; l = l->next) {
     const GDLibrary *t = l->opened;
@@ -226,15 +226,15 @@ void gd_library_threads(int n) {
   }
 }
 
-/* gd_library_runs tells whether the instruction at pc is the library's.
-   C because: (b), a signal's handler asks.
+/* gd_library_runs reports whether the instruction at pc is the library's.
+   C because: (b), a signal handler calls it.
    GIL: any.
    Threads: any. */
 bool gd_library_runs(const gd_library *l, uintptr_t pc) { return l->code <= pc && pc < l->end; }
 
-/* gd_library_abandon gives the library's runtime up, of which a goroutine was left where it stood: it can neither collect garbage
-   nor stop. Nobody enters it any more; the next call opens a copy.
-   Owns: nothing passes; what the runtime has stays for ever. */
+/* gd_library_abandon gives up the library's runtime after a jump out of one of its goroutines: it can neither collect garbage
+   nor stop. No thread enters it any more; the next call opens a copy.
+   Owns: nothing passes; the runtime's memory and threads stay for ever. */
 void gd_library_abandon(gd_library *l) {
   const GDLibrary *t = l->opened;
   if (t != NULL && t->size >= offsetof(GDLibrary, retire) + sizeof t->retire && t->retire != NULL) t->retire();
@@ -247,7 +247,7 @@ void gd_library_abandon(gd_library *l) {
   l->told = false;
 }
 
-/* gd_declarations is _declarations: what the library at a path says of its functions. Opens it.
+/* gd_declarations is _declarations: it opens the library at a path and returns its functions' declarations.
    C because: (b).
    GIL: held; released while the library opens. */
 PyObject *gd_declarations(PyObject *module, PyObject *arguments) {

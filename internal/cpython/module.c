@@ -1,12 +1,12 @@
-/* The module: what Python loads. None of it enters Go, so that importing godlpack does not start Go's runtime. */
+/* The module that Python loads. None of it enters Go, so that importing godlpack does not start Go's runtime. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 
 #include "core.h"
 #include "docstrings.h"
 
-/* gd_is_finalizing tells whether the interpreter is on its way out. Python 3.13 made the question public;
-   before, it is answered under a private name.
+/* gd_is_finalizing reports whether the interpreter is finalizing. The function is public since Python 3.13; before, it has a
+   private name.
    C because: (a).
    GIL: not needed.
    Threads: any. */
@@ -34,8 +34,8 @@ static PyMethodDef module_methods[] = {
     {0},
 };
 
-/* Types, tables and the GIL functions belong to one interpreter: the main one. The slot below says so to
-   Python 3.12 and later, but subinterpreters that share the GIL load the module all the same. */
+/* Types, tables and the GIL functions belong to one interpreter: the main one. The slot below declares that to Python 3.12 and
+   later, but subinterpreters that share the GIL load the module all the same. */
 static int module_exec(PyObject *module) {
   if (PyInterpreterState_GetID(PyInterpreterState_Get()) != 0) {
     PyErr_SetString(PyExc_ImportError, "godlpack cannot be imported in a subinterpreter");
@@ -46,8 +46,8 @@ static int module_exec(PyObject *module) {
   return PyModule_AddStringConstant(module, "__version__", GODLPACK_VERSION);
 }
 
-/* PyInit__core is what Python calls to load the module: it returns the definition, for multi-phase initialization. It is
-   the library's only symbol, so the definition leads to all else: the runtime that a forked child needs.
+/* PyInit__core is called by Python to load the module: it returns the definition, for multi-phase initialization. It is the
+   library's only symbol, so the definition leads to everything else: the runtime that a forked child needs.
    C because: (a), and Go must not be entered yet.
    Owns: the definition is static.
    Threads: the importing one. */

@@ -1,6 +1,6 @@
-/* NumPy, which publishes no exchange table: its arrays are read where they lie, and made by its C API. Both rely on a
-   layout that is not ours, so Go enables this fast path only after it has held its readings against what NumPy's public
-   interface says (package exchange), and never without. */
+/* NumPy, which publishes no exchange table: its arrays are read in place, and made by its C API. Both rely on a layout that is
+   not ours, so Go enables this fast path only after a proof: it has compared what the fast path reads with NumPy's public
+   interface (package exchange). */
 #include <string.h>
 
 #include "core.h"
@@ -23,8 +23,8 @@ typedef struct {
 } numpy_array;
 
 enum { OWNS_DATA = 0x4, WRITEABLE = 0x400 };            /* NPY_ARRAY_OWNDATA, NPY_ARRAY_WRITEABLE */
-enum { NEW_FROM_DESCR = 94, SET_BASE_OBJECT = 282 };    /* places in NumPy's table of functions */
-enum { TYPE_NUMBERS = 512 };                            /* NumPy's own are below 32, added ones count from 256 */
+enum { NEW_FROM_DESCR = 94, SET_BASE_OBJECT = 282 };    /* indices in NumPy's table of functions */
+enum { TYPE_NUMBERS = 512 };                            /* NumPy's own are below 32, registered ones count from 256 */
 
 typedef PyObject *(*new_from_descr)(PyTypeObject *, PyObject *descr, int nd, const int64_t *dims, const int64_t *strides,
                                     void *data, int flags, PyObject *);
@@ -33,8 +33,8 @@ typedef int (*set_base_object)(PyObject *array, PyObject *base);
 typedef struct {
   PyTypeObject *array_type;
   void **functions;
-  struct { DLDataType dtype; bool padded; } learned[TYPE_NUMBERS]; /* what each type number means; bits 0: unknown */
-  PyTypeObject *dtype_class; /* the metaclass of NumPy's dtypes: who has another one is no dtype; never freed */
+  struct { DLDataType dtype; bool padded; } learned[TYPE_NUMBERS]; /* the dtype of each type number; bits 0: unknown */
+  PyTypeObject *dtype_class; /* the metaclass of NumPy's dtypes: an object of another one is no dtype; never freed */
   gd_descriptor_cache dtypes;
 } numpy_state;
 
@@ -50,7 +50,7 @@ void gd_numpy_enable(PyTypeObject *type, void **table) {
   numpy->functions = table;
 }
 
-/* gd_numpy_learn tells what the type number of array x means.
+/* gd_numpy_learn records the dtype that the type number of array x stands for.
    C because: (a). */
 void gd_numpy_learn(PyObject *x, DLDataType dtype, bool padded) {
   numpy_dtype *descr = ((numpy_array *)x)->descr;
@@ -61,9 +61,10 @@ void gd_numpy_learn(PyObject *x, DLDataType dtype, bool padded) {
   numpy->learned[n].padded = padded;
 }
 
-/* gd_numpy_borrow fills t with a view of x, an array of NumPy of at most ndim dimensions, and dims, which has room for twice as
-   many, with copies of its shape and its strides; it adds the flags for memory that is not writeable, and for padded elements.
-   Owns: nothing passes: t is good as long as x keeps its memory (gd_numpy_pin). False without an exception if Go must look. */
+/* gd_numpy_borrow fills t with a view of x, an array of NumPy of at most ndim dimensions. It copies x's shape and strides to
+   dims, which has room for 2 * ndim numbers. It adds the flags for memory that is not writeable, and for padded elements.
+   Owns: nothing passes: t is valid as long as x keeps its memory (gd_numpy_pin). False without an exception if Go must
+     handle x. */
 bool gd_numpy_borrow(PyObject *x, DLTensor *t, int64_t *dims, int ndim, uint64_t *flags) {
   const numpy_array *a = (numpy_array *)x;
   unsigned n = (unsigned)a->descr->type_num;
@@ -82,11 +83,11 @@ bool gd_numpy_borrow(PyObject *x, DLTensor *t, int64_t *dims, int ndim, uint64_t
   return true;
 }
 
-/* gd_numpy_is_array is true for arrays, also of derived types, when the fast path is on; x may be NULL. */
+/* gd_numpy_is_array reports whether x is an array, also of a derived type, and the fast path is on; x may be NULL. */
 bool gd_numpy_is_array(PyObject *x) { return x != NULL && numpy->array_type != NULL && PyType_IsSubtype(Py_TYPE(x), numpy->array_type); }
 
-/* gd_numpy_pin keeps the memory of x, an array of NumPy, where it is. The array that owns it must not resize it, nor free it
-   for other memory: NumPy allows neither to an array that does not own its memory, so that is what it says meanwhile.
+/* gd_numpy_pin keeps the memory of x, an array of NumPy, in place. The array that owns the memory must not resize or free it:
+   NumPy refuses both for arrays that do not own their memory, so the pin clears the flag OWNDATA meanwhile.
    Owns: pin holds what gd_numpy_unpin gives back. */
 void gd_numpy_pin(PyObject *x, gd_pin *pin) {
   numpy_array *a = (numpy_array *)x;
@@ -99,8 +100,8 @@ void gd_numpy_pin(PyObject *x, gd_pin *pin) {
   a->flags &= ~OWNS_DATA;
 }
 
-/* gd_numpy_unpin undoes gd_numpy_pin. Where the array was given other memory all the same, that is not its own.
-   GIL: held; may run Python's code.
+/* gd_numpy_unpin undoes gd_numpy_pin. An array that was given other memory meanwhile does not own that: its flag stays clear.
+   GIL: held; may run Python code.
    Owns: takes what the pin holds. */
 void gd_numpy_unpin(gd_pin *pin) {
   numpy_array *a = (numpy_array *)pin->owner;
@@ -110,7 +111,7 @@ void gd_numpy_unpin(gd_pin *pin) {
 }
 
 /* gd_numpy_import makes a Tensor over the memory of x, an array of NumPy; read-only if x is not writeable.
-   Owns: the result is the caller's; NULL without an exception if Go must look, with one if there is no memory. */
+   Owns: the result is the caller's; NULL without an exception if Go must handle x, with one if there is no memory. */
 PyObject *gd_numpy_import(PyObject *x) {
   int64_t dims[2 * DLPACK_MAX_NDIM];
   uint64_t flags = 0;
@@ -122,8 +123,9 @@ PyObject *gd_numpy_import(PyObject *x) {
   return tensor;
 }
 
-/* gd_numpy_import_buffer makes a read-only Tensor over the buffer of x, an object whose dtype attribute is one of NumPy's
-   own dtypes: it needs no format then. jax's arrays are such objects, and their __dlpack__ is slow Python. The fast path is on.
+/* gd_numpy_import_buffer makes a read-only Tensor over the buffer of x, an object whose dtype attribute is one of NumPy's own
+   dtypes: the buffer's format is not needed then. jax's arrays are such objects, and their __dlpack__ is slow Python code. The
+   fast path is on.
    Owns: the result is the caller's; NULL if x has no such buffer, with or without an exception. */
 PyObject *gd_numpy_import_buffer(PyObject *x, PyObject *dtype_name) {
   PyObject *descr = PyObject_GetAttr(x, dtype_name);
@@ -145,7 +147,7 @@ PyObject *gd_numpy_import_buffer(PyObject *x, PyObject *dtype_name) {
   return tensor;
 }
 
-/* A new array with the dtype and the shape of t; without data in memory of NumPy's own, compact. */
+/* Makes an array with the dtype and the shape of t; without data, in memory of NumPy's own, compact. */
 static PyObject *new_array(const DLTensor *t, uint64_t padded, const int64_t *strides, void *data, int flags) {
   PyObject *descr = gd_descriptor_cached(numpy->dtypes, gd_dtype_key(t->dtype) | padded << 32, GD_OP_module_numpy_dtype);
   if (descr == NULL) return NULL;
@@ -155,7 +157,7 @@ static PyObject *new_array(const DLTensor *t, uint64_t padded, const int64_t *st
 /* gd_numpy_to_array makes an array over the memory of x; x becomes its base. Not writeable if x is read-only.
    Owns: the result is the caller's and keeps x; NULL with an exception set on failure, without one if the fast path is off. */
 PyObject *gd_numpy_to_array(gd_tensor *x) {
-  static GD_OWN char nothing[16]; /* where an empty array starts: NULL would make NumPy allocate */
+  static GD_OWN char nothing[16]; /* the address of empty arrays: with NULL, NumPy would allocate */
   if (numpy->array_type == NULL || x->t.device.device_type != kDLCPU) return NULL;
   int64_t strides[DLPACK_MAX_NDIM], itemsize = gd_item_bits(x->t.dtype, x->flags) / 8;
   for (int i = 0; i < x->t.ndim; i++) strides[i] = x->t.strides[i] * itemsize;
@@ -170,12 +172,13 @@ PyObject *gd_numpy_to_array(gd_tensor *x) {
   return a;
 }
 
-/* gd_numpy_copy makes an array in memory of NumPy's own, with the elements of t, which are compact and a byte or more each. The fast path is on. */
+/* gd_numpy_copy makes an array in memory of NumPy's own, with the elements of t, which are compact and a byte or more each. The
+   fast path is on. */
 PyObject *gd_numpy_copy(const DLTensor *t) {
   PyObject *a = new_array(t, 0, NULL, NULL, 0);
   if (a != NULL) memcpy(((numpy_array *)a)->data, t->data, (size_t)gd_byte_count(t, 0));
   return a;
 }
 
-/* gd_numpy_is_type is true for ndarray itself, when the fast path is on. */
+/* gd_numpy_is_type reports whether type is ndarray itself, and the fast path is on. */
 bool gd_numpy_is_type(const PyTypeObject *type) { return type == numpy->array_type; }

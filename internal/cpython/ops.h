@@ -1,6 +1,6 @@
-/* Every way into Go, by name: what Python can call. A line here makes the operation's number (GD_OP_...), its trampoline
-   and its entry in a method table, with the docstring of that name (docstrings.h); its Go function is registered under
-   the same number. */
+/* Every operation of Go that Python can call, by name. A line here makes the operation's number (GD_OP_...), its trampoline and
+   its entry in a method table, with the docstring of that name (docstrings.h); its Go function is registered under the same
+   number. */
 #ifndef GODLPACK_OPS_H
 #define GODLPACK_OPS_H
 
@@ -33,7 +33,7 @@
   M(tensor, arrow, "__arrow_c_array__") \
   M(tensor, tolist, "tolist")
 
-/* Types' own methods and slots, which Python reaches by syntax. */
+/* Methods of DType and Device. */
 #define GD_DTYPE_METHODS(M) \
   M(dtype, reduce, "__reduce__")
 #define GD_DEVICE_METHODS(M) \

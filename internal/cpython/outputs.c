@@ -1,13 +1,13 @@
-/* Memory of a call's outputs: the caller's out=, its framework's, or small ones' scratch. */
+/* The memory of a call's outputs: that of out=, the framework's, or scratch for small ones. */
 #include <string.h>
 
 #include "call.h"
 
 static void keep_offer(DLManagedTensorVersioned *m) { (void)m; }
 
-/* gd_take_out takes out=: Go looks whether it will do, and whether the memory of the one output may be offered: if not, it is
+/* gd_take_out reads out=: Go checks it, and decides whether the memory of the only output may be offered. If not, out= is
    filled at the end.
-   GIL: held; may run Python's code.
+   GIL: held; may run Python code.
    Owns: the call holds what it needs; false with an exception set on failure.
    Threads: the calling one. */
 bool gd_take_out(call *c, const GDList *args) {
@@ -29,7 +29,7 @@ bool gd_take_out(call *c, const GDList *args) {
   return !failed;
 }
 
-/* Whether t has the dtype and the shape that were asked for. */
+/* Whether t has the wanted dtype and shape. */
 static bool alike(const DLTensor *t, const DLTensor *want) {
   return t->ndim == want->ndim && memcmp(&t->dtype, &want->dtype, sizeof t->dtype) == 0 &&
          (t->ndim == 0 || (gd_is_address(t->shape) && memcmp(t->shape, want->shape, (size_t)t->ndim * sizeof *t->shape) == 0));
@@ -40,7 +40,7 @@ static bool takes(offer *o, const DLTensor *want) {
   return memcmp(&o->m.dl_tensor.device, &want->device, sizeof want->device) == 0 && !atomic_exchange(&o->taken, true);
 }
 
-/* gd_wanted is where out= wants the next output; NULL if nowhere.
+/* gd_wanted returns the object of out= for the next output; NULL if there is none.
    Owns: the result is borrowed.
    Threads: the calling one. */
 PyObject *gd_wanted(call *c) {
@@ -49,7 +49,7 @@ PyObject *gd_wanted(call *c) {
   return PyType_GetFlags(Py_TYPE(c->outputs.out)) & Py_TPFLAGS_TUPLE_SUBCLASS ? PyTuple_GetItem(c->outputs.out, i) : c->outputs.out;
 }
 
-/* Memory of a device for a framework whose table has no allocator, or that has no table: ours, made by Go. */
+/* Allocates for a framework without a table or an allocator, on a device other than the CPU: a Tensor of ours, made by Go. */
 static int allocate_by_go(call *c, const DLTensor *t, DLManagedTensorVersioned **out) {
   if (gd_is_finalizing()) return -1;
   PyGILState_STATE gil = PyGILState_Ensure();
@@ -81,7 +81,7 @@ int gd_host_allocate(GDContext *host, DLTensor *prototype, DLManagedTensorVersio
   return -1;
 }
 
-/* Whether an allocator gave what it was asked for: memory like want, which is compact. */
+/* Whether an allocator returned the tensor that was requested: memory like want, which is compact. */
 static bool is_as_asked(const DLManagedTensorVersioned *m, const DLTensor *want) {
   const DLTensor *t = &m->dl_tensor;
   if (m->flags & DLPACK_READ_ONLY || !gd_is_address(t->data) || (t->strides != NULL && !gd_is_address(t->strides))) return false;
@@ -91,7 +91,7 @@ static bool is_as_asked(const DLManagedTensorVersioned *m, const DLTensor *want)
   return true;
 }
 
-/* gd_copy_out copies an output from the call's scratch into memory of the caller's framework.
+/* gd_copy_out copies an output from the call's scratch to memory of the caller's framework.
    Owns: v owns the copy; false with an exception set on failure.
    Threads: the calling one. */
 bool gd_copy_out(call *c, TVMValue *v) {

@@ -1,5 +1,5 @@
-/* What a library of Go functions and its host agree on, laid out and numbered as the public header library/godlpack.h has
-   it; a test holds the two together. A call is in TVM's packed convention, with codes of our own from 65 on. */
+/* The ABI between a library of Go functions and its host, as in the public header library/godlpack.h; a test compares the two.
+   A call uses TVM's packed convention, with codes of our own from 65 on. */
 #ifndef GODLPACK_PACKED_H
 #define GODLPACK_PACKED_H
 
@@ -19,7 +19,7 @@ typedef union {
 typedef struct { const char *data; size_t size; } TVMByteArray;
 typedef struct { int64_t n; TVMValue *values; int32_t *codes; uint64_t *flags; } GDList;
 
-enum { /* codes of values; what each means is in library/godlpack.h */
+enum { /* codes of values; library/godlpack.h explains each */
   GD_INT = 0, GD_FLOAT = 2, GD_NULL = 4, GD_DTYPE = 5, GD_DEVICE = 6, GD_TENSOR = 7, GD_CALLABLE = 10, GD_STR = 11,
   GD_BYTES = 12, GD_BOOL = 15, GD_TEXT = 65, GD_LIST = 66, GD_MANAGED = 67, GD_DEFAULT = 68, GD_ARGUMENT = 69, GD_TUPLE = 70, GD_UINT = 71, GD_HUGE = 72
 };

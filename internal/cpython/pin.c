@@ -1,20 +1,20 @@
-/* Pins: what keeps the memory of a call's arguments where it is. A tensor that is borrowed in place is borrowed, which costs
-   nothing and is safe as long as no code runs that may change its owner: resize it, give it other memory. So before such code
-   runs, the call holds the memory, and forbids its owner to move it: before a callback, before the __dlpack__ of another
-   argument, and before the GIL is given up while there are other threads of Python's. What Go has imported is held from the
-   start; only that it must not move is left to forbid. */
+/* Pins keep the memory of a call's arguments in place. To borrow a tensor in place costs nothing, and is safe as long as no
+   code runs that may change its owner: resize it, or give it other memory. So before such code runs, the call holds the memory,
+   and forbids its owner to move it: before a callback, before the __dlpack__ of another argument, and before the GIL is
+   released while Python has other threads. What Go has imported is held from the start; only moving it must still be
+   forbidden. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <pthread.h>
 
 #include "call.h"
 
-/* ---- locks: what is forbidden, by whom ---- */
+/* ---- locks: on owners of memory ---- */
 
-static GD_OWN gd_lock *locks; /* changes with the GIL and the mutex; so each of them is enough to read it */
+static GD_OWN gd_lock *locks; /* written with both the GIL and the mutex; so either of them is enough to read it */
 static GD_OWN pthread_mutex_t listing = PTHREAD_MUTEX_INITIALIZER;
 
-/* gd_lock_find is a lock of the owner where on the memory data; NULL for either means any. NULL if there is none.
+/* gd_lock_find returns a lock of the owner where on the memory data; NULL for either means any. NULL if there is none.
    Owns: the result is borrowed. */
 const gd_lock *gd_lock_find(const void *where, const void *data) {
   const gd_lock *l = locks;
@@ -22,7 +22,7 @@ const gd_lock *gd_lock_find(const void *where, const void *data) {
   return l;
 }
 
-/* gd_lock_add puts l, which the caller owns, on the list, with where, data and cleared as they are.
+/* gd_lock_add adds l, which the caller owns, to the list, with where, data and cleared as they are.
    Owns: l stays the caller's, who removes it. */
 void gd_lock_add(gd_lock *l) {
   pthread_mutex_lock(&listing);
@@ -33,7 +33,7 @@ void gd_lock_add(gd_lock *l) {
   pthread_mutex_unlock(&listing);
 }
 
-/* gd_lock_remove takes l off the list, and tells whether it was the last one of its owner. */
+/* gd_lock_remove takes l off the list, and reports whether it was the last one of its owner. */
 bool gd_lock_remove(gd_lock *l) {
   pthread_mutex_lock(&listing);
   if (l->next != NULL) l->next->link = l->link;
@@ -42,10 +42,10 @@ bool gd_lock_remove(gd_lock *l) {
   return gd_lock_find(l->where, NULL) == NULL;
 }
 
-/* gd_lock_leave leaves memory that its owner would free to the last of the locks on it. False if there is none.
+/* gd_lock_leave passes memory that its owner would free to the last of the locks on it. False if there is none.
    C because: (b).
    GIL: any.
-   Owns: the locks take data, to give it to free; not if the result is false.
+   Owns: the locks take data, and pass it to free; not if the result is false.
    Threads: any. */
 bool gd_lock_leave(const void *data, void (*free)(void *)) {
   bool left = false;
@@ -56,7 +56,7 @@ bool gd_lock_leave(const void *data, void (*free)(void *)) {
   return left;
 }
 
-/* gd_locks_forked mends the list in a child: another thread of its parent's may have been reading it.
+/* gd_locks_forked resets the list's mutex in a child: another thread of the parent may have held it.
    C because: (b).
    GIL: any.
    Threads: the only one. */
@@ -64,7 +64,7 @@ void gd_locks_forked(void) { listing = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZE
 
 /* ---- what is held ---- */
 
-/* Finds out, once, how torch's storages are made. */
+/* Finds out, once, the layout of torch's storages. */
 static bool learn_torch(const call *c) {
   static GD_OWN bool tried;
   if (tried) return true;
@@ -75,7 +75,7 @@ static bool learn_torch(const call *c) {
   return done != NULL;
 }
 
-/* Holds the storage of a tensor of torch. Its table would share the tensor, which may be given another storage. */
+/* Holds the storage of a tensor of torch. Its table would share only the tensor, which may be given another storage. */
 static bool hold_storage(record *r) {
   static GD_OWN PyObject *name;
   if (name == NULL && (name = PyUnicode_InternFromString("untyped_storage")) == NULL) return false;
@@ -83,7 +83,7 @@ static bool hold_storage(record *r) {
   return r->pin.owner != NULL;
 }
 
-/* Holds what a table lends: it lives on, whatever becomes of its owner. */
+/* Holds the memory that a table lends: it stays alive, whatever happens to its owner. */
 static bool hold_lent(record *r) {
   DLManagedTensorVersioned *m = NULL;
   if (r->torch && hold_storage(r)) return true;
@@ -110,8 +110,8 @@ static void unpin(record *r) {
 }
 
 /* gd_pin_borrowed pins all tensors that the call has borrowed in place since the last time.
-   GIL: held; the first time for torch it runs torch's Python code.
-   Owns: the call holds what gd_unpin gives back, also on failure: false with an exception set.
+   GIL: held; for torch, the first time runs torch's Python code.
+   Owns: the call holds the pins for gd_unpin, also on failure: false with an exception set.
    Threads: the calling one. */
 bool gd_pin_borrowed(call *c) {
   bool of_torch = false;
@@ -131,7 +131,7 @@ bool gd_pin_borrowed(call *c) {
   return true;
 }
 
-/* gd_pin_imported has an object that Go imported pinned, too, if its owner could move the memory.
+/* gd_pin_imported adds an object that Go imported to those that are pinned, if its owner could move the memory.
    GIL: held; no exception is pending.
    Owns: nothing passes: x must live until the end of the call; false with MemoryError set on failure.
    Threads: the calling one. */
@@ -148,8 +148,8 @@ bool gd_pin_imported(call *c, PyObject *x) {
   return true;
 }
 
-/* gd_unpin gives back what gd_pin_borrowed held.
-   GIL: held; may run Python's code.
+/* gd_unpin releases what gd_pin_borrowed held.
+   GIL: held; may run Python code.
    Owns: takes what the call has pinned.
    Threads: the calling one. */
 void gd_unpin(call *c) {
@@ -159,9 +159,9 @@ void gd_unpin(call *c) {
   }
 }
 
-/* gd_is_alone tells whether no other thread of Python's can run when this one gives the GIL up: there is none. A thread that
-   Python does not know may still come, and change an argument.
-   C because: (a), the stable ABI knows of no threads. */
+/* gd_is_alone reports whether Python has no other thread, which could run when this one releases the GIL. A thread unknown to
+   Python may still come, and change an argument.
+   C because: (a), the stable ABI has no functions for threads. */
 bool gd_is_alone(void) {
   typedef PyThreadState *(*first)(PyInterpreterState *);
   typedef PyThreadState *(*after)(PyThreadState *);

@@ -1,4 +1,4 @@
-/* Pins: memory that others hold, and must not move while a function works on it. */
+/* Pins: memory of others, which must not move while a function works on it. */
 #ifndef GODLPACK_PIN_H
 #define GODLPACK_PIN_H
 
@@ -6,16 +6,16 @@
 #include "pyabi.h"
 #include <stdbool.h>
 
-/* That the owner of some memory must not give it up: on a list of all, which several calls may have put it on. */
+/* A lock: the owner of some memory must not give it up. On a list of all locks; several calls may lock one owner. */
 typedef struct gd_lock {
-  struct gd_lock *next, **link; /* on the list; link leads here */
+  struct gd_lock *next, **link; /* on the list; link points to the pointer to this one */
   void *where, *data;           /* the owner, an array or a storage, and its memory; where is NULL: no lock */
-  void (*free)(void *);         /* what the last lock gives the memory to; NULL: its owner still has it */
-  bool cleared;                 /* the owner's flag, that it may resize the memory, was set */
+  void (*free)(void *);         /* the last lock passes the memory to it; NULL: its owner still has it */
+  bool cleared;                 /* the owner's flag that allows it to resize the memory was set */
 } gd_lock;
 typedef struct {
   DLManagedTensorVersioned *managed; /* by a table that is not torch's */
-  PyObject *owner, *base;            /* of torch: the storage; of NumPy: the array that has the memory, and what it has it from */
+  PyObject *owner, *base;            /* of torch: the storage; of NumPy: the array that owns the memory, and its base */
   gd_lock lock;
 } gd_pin;
 
@@ -25,8 +25,9 @@ bool gd_lock_remove(gd_lock *l);
 bool gd_lock_leave(const void *data, void (*free)(void *));
 void gd_locks_forked(void);
 
-/* Where a Python object of type has torch's storage, and that the address and size of its memory, the flag that lets it be
-   resized, the deleter of the memory, and what that is called with. The memory of torch's own allocator has one deleter, memory of others has another; there are more. */
+/* The offsets of torch's storage in a Python object of type, and, in the storage, of the address and size of its memory, the
+   flag that allows it to be resized, the deleter of the memory, and the deleter's argument. The memory of torch's own allocator
+   has one deleter, memory of others has another; there are more. */
 enum { GD_TORCH_OWN, GD_TORCH_FOREIGN, GD_TORCH_KINDS };
 typedef struct {
   PyTypeObject *type;

@@ -1,13 +1,13 @@
-/* The part of CPython's stable ABI (3.11) that godlpack uses, declared here so that building it needs
-   no Python headers. tests/abi compiles this file after each installed Python's own Python.h (then
-   only the prototypes below are seen, and must agree) and compares sizes, offsets and constants. */
+/* The part of CPython's stable ABI (3.11) that godlpack uses, declared here so that a build needs no Python headers.
+   tests/test_abi.py compiles this file after each installed Python's own Python.h (then only the prototypes below are used, and
+   must agree), and compares sizes, offsets and constants. */
 #ifndef GODLPACK_PYABI_H
 #define GODLPACK_PYABI_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-#ifndef Py_PYTHON_H /* types and constants: Python.h brings its own */
+#ifndef Py_PYTHON_H /* types and constants: Python.h has its own */
 
 typedef ptrdiff_t Py_ssize_t;
 typedef Py_ssize_t Py_hash_t;
@@ -116,13 +116,13 @@ PyAPI_DATA(PyObject *) PyExc_Warning;
 enum { GD_T_INT = 1, GD_T_UBYTE = 9, GD_T_USHORT = 10, GD_T_OBJECT_EX = 16, GD_T_PYSSIZET = 19, GD_READONLY = 1 };
 enum { GD_MOD_MULTIPLE_INTERPRETERS = 3 }; /* Py_mod_multiple_interpreters, known since 3.12 */
 
-/* vectorcall came into the stable ABI with 3.12; 3.11 has it under the same numbers */
+/* vectorcall is in the stable ABI since 3.12; 3.11 has it under the same numbers */
 #define GD_TPFLAGS_HAVE_VECTORCALL (1UL << 11)
 #define GD_VECTORCALL_ARGUMENTS_OFFSET ((size_t)1 << (8 * sizeof(size_t) - 1))
 PyObject *PyVectorcall_Call(PyObject *, PyObject *, PyObject *);
 
 void Py_IncRef(PyObject *);
-void Py_DecRef(PyObject *); /* NULL is nothing to it */
+void Py_DecRef(PyObject *); /* ignores NULL */
 int Py_IsInitialized(void);
 PyObject *PyObject_Init(PyObject *, PyTypeObject *);
 void *PyObject_Malloc(size_t);

@@ -1,9 +1,9 @@
-/* What a record means, as far as the fast paths need it: elements, bytes, strides. */
+/* The meaning of a record, as far as the fast paths need it: elements, bytes, strides. */
 #include <string.h>
 
 #include "core.h"
 
-/* gd_element_count multiplies the extents of a record that was checked before.
+/* gd_element_count returns the number of elements of a checked record.
    GIL: not needed.
    Threads: any. */
 int64_t gd_element_count(const DLTensor *t) {
@@ -12,15 +12,15 @@ int64_t gd_element_count(const DLTensor *t) {
   return count;
 }
 
-/* gd_item_bits says how far apart neighbouring elements are, in bits: the rule of dlpack.DType.BitSize (R21,
-   R22), here for the allocator and the attributes; a test holds the two together.
+/* gd_item_bits returns the distance of neighbouring elements in bits: the rule of dlpack.DType.BitSize (R21, R22), here for the
+   allocator and the attributes; a test compares the two.
    GIL: not needed.
    Threads: any. */
 int64_t gd_item_bits(DLDataType d, uint64_t flags) {
   return (int64_t)(flags & DLPACK_SUBBYTE_PADDED ? (d.bits + 7) & ~7 : d.bits) * d.lanes;
 }
 
-/* gd_byte_count is how many bytes compact elements take, of a record that was checked before.
+/* gd_byte_count returns the number of bytes that compact elements take, of a checked record.
    GIL: not needed.
    Threads: any. */
 int64_t gd_byte_count(const DLTensor *t, uint64_t flags) {
@@ -28,7 +28,7 @@ int64_t gd_byte_count(const DLTensor *t, uint64_t flags) {
   return bits % 8 == 0 ? count * (bits / 8) : (count * bits + 7) / 8;
 }
 
-/* Which numbers of bytes a dtype code may have, as a bit set; what is rarer than this is Go's to judge. */
+/* The numbers of bytes that a dtype code may have, as a bit set; Go checks less common ones. */
 static const uint32_t plain_bytes[kDLFloat4_e2m1fn + 1] = {
     [0] = 1 << 1 | 1 << 2 | 1 << 4 | 1 << 8, [1] = 1 << 1 | 1 << 2 | 1 << 4 | 1 << 8,
     [2] = 1 << 2 | 1 << 4 | 1 << 8, [4] = 1 << 2, [5] = 1 << 4 | 1 << 8 | 1 << 16, [6] = 1 << 1,
@@ -42,7 +42,7 @@ static bool plain_dtype(DLDataType d) {
 #define FAR ((int64_t)1 << 56) /* elements of at most 16 bytes that are farther apart are not plain; 64 such sums fit */
 #define ADDRESSES ((uintptr_t)1 << 62)
 
-/* Whether so many elements, which reach that far before and behind the first, all have addresses. */
+/* Whether count elements, which reach that far before and behind the first, all have addresses. */
 static bool addressable(const DLTensor *t, int64_t count, int64_t below, int64_t above) {
   uintptr_t size = t->dtype.bits / 8, start = (uintptr_t)t->data;
   if (!gd_is_address(t->data) || start > ADDRESSES || t->byte_offset > ADDRESSES || count > FAR) return false;
@@ -50,7 +50,7 @@ static bool addressable(const DLTensor *t, int64_t count, int64_t below, int64_t
   return above <= FAR && below >= -FAR && (uintptr_t)-below * size <= start && start + (uintptr_t)(above + 1) * size <= ADDRESSES;
 }
 
-/* gd_fast_path_ok's last question, of elements that are not compact. */
+/* gd_fast_path_ok's last check, for elements that are not compact. */
 static bool plain_strides(const DLTensor *t) {
   bool empty = false;
   int64_t count = 1, below = 0, above = 0, span; /* how far elements reach, in elements; extents of 0 count as 1 */
@@ -65,8 +65,8 @@ static bool plain_strides(const DLTensor *t) {
   return (empty && t->data == NULL) || addressable(t, count, below, above);
 }
 
-/* gd_fast_path_ok is true for a record that needs no second look: R39-R42 hold, and so does everything that
-   dlpack.Tensor.Validate would check. False means only that Go must look.
+/* gd_fast_path_ok reports whether a record needs no second look: R39-R42 hold, and so does everything that
+   dlpack.Tensor.Validate would check. False only means that Go must check it.
    GIL: not needed.
    Threads: any. */
 bool gd_fast_path_ok(const DLTensor *t) {

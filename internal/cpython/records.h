@@ -1,6 +1,5 @@
-/* DLPack's records in C, laid out as the DLPack 1.3 header lays them out. package dlpack holds the
-   same records for Go; both freeze their layout at compile time, and a test checks the shipped
-   module against the official headers that other packages carry. */
+/* DLPack's records in C, with the layout of the DLPack 1.3 header. Package dlpack has the same records for Go. Both assert
+   their layout at compile time, and a test compares the shipped module with the official headers in other packages. */
 #ifndef GODLPACK_RECORDS_H
 #define GODLPACK_RECORDS_H
 

@@ -1,4 +1,5 @@
-/* The results of a call: packed values become Python objects, tensors those of the caller's framework, failures exceptions. */
+/* The results of a call: packed values become Python objects, tensors become objects of the caller's framework, errors become
+   exceptions. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,7 +11,7 @@ static PyObject *bad_result(const call *c, const char *what) {
 
 static bool wants_numpy(const call *c) { return c->outputs.protocol == GD_BY_NUMPY || gd_numpy_is_type((PyTypeObject *)c->outputs.like); }
 
-/* The tensor t as an object of the caller's framework; takes t. */
+/* Converts the tensor t to an object of the caller's framework; takes t. */
 static PyObject *convert(call *c, PyObject *t) {
   PyObject *made = NULL, *args[] = {t, c->outputs.like};
   if (c->outputs.like == (PyObject *)gd_tensor_type) return t;
@@ -20,7 +21,7 @@ static PyObject *convert(call *c, PyObject *t) {
   return made;
 }
 
-/* Fills the tensor wanted by out= with x, and is that tensor then; takes x. */
+/* Copies x to the tensor wanted by out=, and returns that tensor; takes x. */
 static PyObject *fill(call *c, PyObject *out, PyObject *x) {
   PyObject *args[] = {out, x, c->outputs.out};
   if (out == NULL || x == NULL || x == out) return x;
@@ -31,7 +32,7 @@ static PyObject *fill(call *c, PyObject *out, PyObject *x) {
   return Py_IncRef(out), out;
 }
 
-/* An output. What its own framework allocated goes back there at once, if nothing forbids it (R61). */
+/* Wraps an output. A tensor that its own framework allocated goes back there at once, if nothing forbids it (R61). */
 static PyObject *wrap_managed(call *c, TVMValue *v, PyObject *out) {
   DLManagedTensorVersioned *m = v->v_handle;
   void *made = NULL;
@@ -64,10 +65,9 @@ static PyObject *wrap_list(call *c, const GDList *l, int code, bool top) {
   return made;
 }
 
-/* gd_wrap_result makes a Python object of a packed value. At the top, and in a tuple there, are the outputs that out= wants
-   somewhere.
-   GIL: held; may run Python's code.
-   Owns: of what v owns only a tensor is taken; the result is the caller's, NULL with an exception set on failure.
+/* gd_wrap_result makes a Python object of a packed value. The outputs for out= are at the top, and in a tuple there.
+   GIL: held; may run Python code.
+   Owns: takes only a tensor of what v owns; the result is the caller's, NULL with an exception set on failure.
    Threads: the calling one. */
 PyObject *gd_wrap_result(call *c, TVMValue *v, int code, bool top) {
   const TVMByteArray *b = v->v_handle;
@@ -92,8 +92,8 @@ PyObject *gd_wrap_result(call *c, TVMValue *v, int code, bool top) {
   }
 }
 
-/* gd_drop_result gives back what a result owns, but for the tensors that were taken.
-   GIL: held; may run Python's code.
+/* gd_drop_result releases what a result owns, except for the tensors that were taken.
+   GIL: held; may run Python code.
    Owns: takes v.
    Threads: the calling one. */
 void gd_drop_result(TVMValue v, int code) {
@@ -104,7 +104,7 @@ void gd_drop_result(TVMValue v, int code) {
   if (list || code == GD_TEXT || code == GD_BYTES) free(v.v_handle);
 }
 
-/* gd_refuse raises the exception of a call that failed: one that Python itself raised goes first, then what fail() was told.
+/* gd_refuse raises the exception of a call that failed: one that Python itself raised goes before the error of fail().
    Owns: takes the exception that the call keeps; NULL with an exception set.
    Threads: the calling one. */
 PyObject *gd_refuse(call *c) {

@@ -1,6 +1,6 @@
-/* What a Go runtime takes when it starts, asked for before: Go ends the process where it does not get it. So it is taken for a
-   moment and given back. Another thread may take it in between, and what Go takes later nobody can promise: docs/architecture.md
-   says what is left. tests/test_limits.py fails if a new Go takes more. */
+/* The memory, threads and files that a Go runtime takes when it starts. They are checked before, because Go ends the process
+   without them: each is taken for a moment and given back. Another thread may take it in between, and what Go takes later
+   cannot be ensured: see docs/architecture.md. tests/test_limits.py fails if a new Go takes more. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <sched.h>
@@ -14,17 +14,16 @@
 
 #define MEGABYTE ((size_t)1 << 20)
 enum {
-  RESERVED = 1098 + 2 * 64, /* megabytes of addresses: an index of all that there are (Go goes on without a part of it, and then
-                               writes where others are), and two pieces of its heap */
-  WRITTEN = 48,        /* megabytes that are mapped to be written: a map of the heap's pieces, and records */
-  EACH = 64,           /* megabytes of addresses that malloc reserves for each new thread, and once more to align them */
-  OWN = 6,             /* threads beside those that work: Go's main one, its monitor, those that start others or hold none up */
-  MOST = 64,           /* threads that work, of which so many are asked for; a machine may have more processors */
-  PROBE = 256 << 10,   /* bytes: a stack for nothing */
-  FILES = 4,           /* of which Go's poller keeps two */
+  RESERVED = 1098 + 2 * 64, /* megabytes of addresses: an index of all addresses (Go continues without a part of it, but then writes to the memory of others), and two pieces of its heap */
+  WRITTEN = 48,        /* megabytes that are mapped writable: a map of the heap's pieces, and records */
+  EACH = 64,           /* megabytes of addresses that malloc reserves for each new thread, and once more for alignment */
+  OWN = 6,             /* threads beside the workers: Go's main one, its monitor, those that start others or do not hold up others */
+  MOST = 64,           /* workers: at most so many are probed; a machine may have more processors */
+  PROBE = 256 << 10,   /* bytes of stack of a probing thread */
+  FILES = 4,           /* Go's poller keeps two of them */
 };
 
-/* How many threads work at a time, as Go reckons. */
+/* Returns the number of threads that work at a time, by Go's rules. */
 static int processors(void) {
   const char *asked = getenv("GOMAXPROCS");
   int n = asked == NULL ? 0 : atoi(asked);
@@ -71,7 +70,7 @@ static void *wait_for(void *gate) {
   return NULL;
 }
 
-/* All threads are there at the same time. */
+/* Starts all threads at the same time. */
 static bool has_threads(int threads, char *why, size_t n) {
   pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
   pthread_t made[MOST + OWN];
@@ -105,8 +104,7 @@ static bool has_files(char *why, size_t n) {
   return count == FILES;
 }
 
-/* gd_no_room tells whether a Go runtime can start: NULL if there is what it takes, or else which exception to raise, with the
-   reason in why.
+/* gd_no_room reports whether a Go runtime can start: NULL if it can, otherwise the exception to raise, with the reason in why.
    C because: (c), there is no Go yet.
    GIL: held or not.
    Owns: the result is borrowed.

@@ -1,13 +1,13 @@
-/* The Go runtime: started at first need, and started anew in a forked child.
+/* The Go runtime: started at first need, and started again in a forked child.
 
-   Go's c-shared libraries start their runtime when they are loaded: a thread is created by a constructor. Here the linker
-   puts __wrap_x_cgo_sys_thread_create in the place of that (pyext/core/lazy.go), which only remembers what to run. Where
-   nothing wraps it (a Go test, or a build with the tag godlpack_eager) the runtime starts as Go has it; all else is the same.
+   A Go c-shared library starts its runtime when it is loaded: a constructor creates a thread. Here the linker replaces that by
+   __wrap_x_cgo_sys_thread_create (pyext/core/lazy.go), which only records what to run. Where nothing wraps it (a Go test, or a
+   build with the tag godlpack_eager) the runtime starts as Go does it; everything else is the same.
 
-   fork() copies one thread, so a child has no Go runtime: entering it would hang at the first garbage collection. The child
-   opens a copy of this library instead, once it needs Go, and starts the runtime that came with it. Python's types and all
-   tensors stay with the first library, whose C code enters Go through `life->current`; the copy's Go code calls the copy's
-   C code, which works on the first library's variables (GD_KEPT). Copies are never closed: deleters lead into them. */
+   fork() copies one thread, so a child has no Go runtime: a thread that entered it would hang at the first garbage collection.
+   The child opens a copy of this library instead, once it needs Go, and starts the copy's runtime. Python's types and all
+   tensors stay with the first library, whose C code enters Go through `life->current`; the copy's Go code calls the copy's C
+   code, which works on the first library's variables (GD_KEPT). Copies are never closed: deleters lead into them. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -22,7 +22,7 @@
 #include "_cgo_export.h"
 #include "core.h"
 
-/* By the linker: where the section begins and ends. */
+/* Defined by the linker: the start and the end of the section. */
 extern __attribute__((visibility("hidden"))) char __start_gd_kept[], __stop_gd_kept[];
 
 /* ---- starting ---- */
@@ -42,7 +42,7 @@ void __wrap_x_cgo_sys_thread_create(void *(*run)(void *), void *argument) {
   postponed.argument = argument;
 }
 
-/* gd_runtime_is_lazy tells whether the linker put the functions above and below in their places.
+/* gd_runtime_is_lazy reports whether the linker replaced Go's functions by the ones above and below.
    C because: (a).
    GIL: not needed.
    Threads: any. */
@@ -55,9 +55,9 @@ static void start(void) {
   __real_x_cgo_sys_thread_create(postponed.run, postponed.argument);
 }
 
-/* __wrap__cgo_wait_runtime_init_done is called by every C function that cgo makes for an exported Go function, and waits
-   until Go is ready. What comes here without having asked gd_ensure_runtime finds a runtime all the same, or a clear end: a dead
-   one would hang.
+/* __wrap__cgo_wait_runtime_init_done is called by every C function that cgo makes for an exported Go function, and waits until
+   Go is ready. A caller that did not call gd_ensure_runtime gets a runtime all the same, or the process ends with a message if
+   the runtime is dead: it would hang.
    C because: (b).
    GIL: any.
    Threads: any. */
@@ -72,9 +72,9 @@ uintptr_t __wrap__cgo_wait_runtime_init_done(void) {
   return __real__cgo_wait_runtime_init_done();
 }
 
-/* Of Go's runtime/cgo: what a thread that ends calls, if Go was in it, to leave Go's books. In a forked child it would wait
-   for ever if Go's collector was looking at the thread at the fork. The name is private to Go, and tests/test_workers.py fails
-   if a new Go has another. */
+/* A hook of Go's runtime/cgo: a thread that has been in Go calls it when it ends, to deregister from Go. In a forked child it
+   would wait for ever if Go's collector was working on the thread at the fork. The name is private to Go, and
+   tests/test_workers.py fails if a new Go has another. */
 extern void (*x_crosscall2_ptr)(void (*)(void *), void *, int, size_t) __attribute__((weak));
 
 static void mark_dead(void) {
@@ -90,10 +90,10 @@ GD_OWN gd_runtime gd_own_runtime = {
 
 typedef struct {
   gd_runtime *current;
-  bool ready;          /* current is started, and was not forked away */
-  int64_t generation;  /* how many forks ago the first runtime was: a Go handle is good only in its own generation */
+  bool ready;          /* current is started, and alive in this process */
+  int64_t generation;  /* how often the runtime was restarted after forks: a Go handle is valid only in its own generation */
   char path[PATH_MAX]; /* this library's file */
-  struct stat file;    /* and what it was when it was loaded */
+  struct stat file;    /* and its metadata when it was loaded */
 } lifetime;
 
 static GD_OWN lifetime own_life = {.current = &gd_own_runtime};
@@ -111,7 +111,7 @@ static void after_fork(void) {
   gd_faults_lift();
 }
 
-/* gd_runtime_exec watches for forks, and remembers where the library is.
+/* gd_runtime_exec registers the fork handler, and records the library's path.
    C because: (b).
    Owns: nothing passes; on failure -1 with MemoryError set.
    Threads: the importing one. */
@@ -125,8 +125,8 @@ int gd_runtime_exec(void) {
   return 0;
 }
 
-/* An upgrade of the package may have put another library in the place of this one; a process that became another user's
-   may not be let to it any more. */
+/* An upgrade of the package may have replaced this library by another; a process that changed its user may have lost access to
+   it. */
 static bool is_unchanged(char *why, size_t size) {
   struct stat now;
   if (stat(life->path, &now) != 0) {
@@ -139,7 +139,7 @@ static bool is_unchanged(char *why, size_t size) {
   return same;
 }
 
-/* Opens a copy of this library, tells it where everything is, and makes its runtime the current one. */
+/* Opens a copy of this library, passes it the GD_KEPT variables, and makes its runtime the current one. */
 static bool restart(void) {
   char why[1024];
   void *copy = is_unchanged(why, sizeof why) ? gd_open_copy(life->path, why, sizeof why) : NULL;
@@ -158,11 +158,11 @@ static bool restart(void) {
   return false;
 }
 
-/* gd_runtime_generation counts how often the runtime was started anew after a fork.
+/* gd_runtime_generation counts how often the runtime was restarted after a fork.
    C because: (a). */
 int64_t gd_runtime_generation(void) { return life->generation; }
 
-/* Whether the current runtime is there, or can be: before the copy is opened, as that may start it. */
+/* Whether the current runtime runs, or has room to start; called before a copy is opened, as that may start its runtime. */
 static bool has_room(void) {
   char why[512];
   const gd_runtime *r = life->current;
@@ -171,7 +171,7 @@ static bool has_room(void) {
   return error == NULL;
 }
 
-/* gd_runtime_threads tells this library's Go how many threads it may compute in (_threads, ops.h), if it runs. */
+/* gd_runtime_threads sets the number of threads that this library's Go may compute in (_threads, ops.h), if it runs. */
 bool gd_runtime_threads(int n) {
   if (!life->ready) return true;
   PyObject *number = PyLong_FromLong(n), *now = number == NULL ? NULL : gd_enter(GD_OP_module_threads, NULL, &number, 1, NULL);
@@ -182,8 +182,8 @@ bool gd_runtime_threads(int n) {
 
 /* ---- the entry into Go ---- */
 
-/* gd_ensure_runtime sees to it that there is a Go runtime to enter: it starts the one there is, or in a forked child a new one.
-   False with RuntimeError or MemoryError set if that cannot be done now. No lock is taken that another thread may have held at
+/* gd_ensure_runtime makes sure that a Go runtime can be entered: it starts the existing one, or in a forked child a new one.
+   False with RuntimeError or MemoryError set if that is not possible now. It takes no lock that another thread may have held at
    the fork. */
 bool gd_ensure_runtime(void) {
   if (life->ready) return true;
@@ -196,7 +196,7 @@ bool gd_ensure_runtime(void) {
   return gd_threads_apply();
 }
 
-/* gd_enter hands a call to Go: operation op on self with the arguments of CPython's fast calling convention.
+/* gd_enter passes a call to Go: operation op on self with the arguments of CPython's fast calling convention.
    C because: (b).
    GIL: held, and held again on return. */
 PyObject *gd_enter(int op, PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
@@ -211,7 +211,7 @@ PyObject *gd_enter(int op, PyObject *self, PyObject *const *args, Py_ssize_t nar
   return result;
 }
 
-/* gd_get_buffer is Tensor's buffer protocol.
+/* gd_get_buffer implements Tensor's buffer protocol.
    C because: (b).
    Owns: on success view owns a reference to self; on failure -1 with an exception set. */
 int gd_get_buffer(PyObject *self, Py_buffer *view, int flags) {

@@ -1,4 +1,4 @@
-/* The Go runtime: started at first need, and anew after a fork; and the ways into Go. */
+/* The Go runtime: its start at first need, its restart after a fork; and the ways into Go. */
 #ifndef GODLPACK_RUNTIME_H
 #define GODLPACK_RUNTIME_H
 
@@ -9,16 +9,16 @@
 #include "pyabi.h"
 #include "ops.h"
 
-/* What one copy of this library offers the others: its ways into Go, and what to do with its runtime. */
+/* The interface of one copy of this library to the others: its ways into Go, and operations on its runtime. */
 typedef struct {
   PyObject *(*enter)(int op, PyObject *self, PyObject **args, Py_ssize_t nargs, PyObject *kwnames);
   int (*get_buffer)(PyObject *self, Py_buffer *view, int flags);
   void (*start)(void);            /* does nothing if it is running */
-  void (*mark_dead)(void);             /* in a forked child: nobody enters it from now on, not even a thread that ends */
-  void (*uninstall_signals)(void); /* puts back what handled Go's signals before */
-  char *kept;                     /* where its GD_KEPT variables are */
+  void (*mark_dead)(void);             /* in a forked child: no thread enters it from now on, not even one that ends */
+  void (*uninstall_signals)(void); /* puts back the previous handlers of Go's signals */
+  char *kept;                     /* its GD_KEPT variables */
   _Atomic bool started;
-  bool dead; /* forked away from its threads: nobody may enter */
+  bool dead; /* its threads are in the parent: no thread may enter */
 } gd_runtime;
 extern gd_runtime gd_own_runtime;
 typedef struct { PyModuleDef module; gd_runtime *runtime; } gd_definition; /* what PyInit__core returns */

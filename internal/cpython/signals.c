@@ -1,7 +1,8 @@
-/* Go's signal handlers, installed late. Go installs handlers for five signals when the library is loaded: before that
-   there was no need for them, and whoever installs one later (faulthandler does) would stand before Go and take a fault
-   in Go code for a crash. So Go is told that its handlers are in place; they are put there when its runtime starts, on top
-   of what is there then, and taken away in a forked child. Works through --wrap=x_cgo_sigaction (pyext/core/lazy.go). */
+/* Go's signal handlers, installed late. Go installs handlers for five signals when the library is loaded. That would be too
+   early: Go does not run yet, and a handler that is installed later (by faulthandler) would come before Go's and treat a fault
+   in Go code as a crash. So Go's calls to install handlers return success, and the handlers are installed when its runtime
+   starts, on top of the current ones, and uninstalled in a forked child. Works through --wrap=x_cgo_sigaction
+   (pyext/core/lazy.go). */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <signal.h>
@@ -23,14 +24,15 @@ typedef struct {
 
 int32_t __real_x_cgo_sigaction(intptr_t number, const go_sigaction *new, go_sigaction *old) __attribute__((weak));
 
-/* What a C library may handle: faults, which become panics; SIGPIPE; and SIGURG, by which Go preempts goroutines. */
+/* The signals that Go handles in a C library: faults, which become panics; SIGPIPE; and SIGURG, by which Go preempts
+   goroutines. */
 static const int handled[] = {SIGSEGV, SIGBUS, SIGFPE, SIGPIPE, SIGURG};
 enum { HANDLED = sizeof handled / sizeof *handled, URGENT = HANDLED - 1 };
 _Static_assert((int)HANDLED == (int)GD_HANDLED, "signals.h says how many there are");
 
 static GD_OWN struct {
-  go_sigaction go;           /* what Go wants to install */
-  struct sigaction previous; /* what was there when it was */
+  go_sigaction go;           /* the handler that Go wants to install */
+  struct sigaction previous; /* the handler before it was installed */
 } actions[HANDLED];
 
 static int index_of(intptr_t number) {
@@ -39,10 +41,10 @@ static int index_of(intptr_t number) {
   return -1;
 }
 
-/* gd_pass_on does what would have happened without Go. A fault that nobody handles happens again, when there is no handler.
+/* gd_pass_on does what would have happened without Go. A fault without a handler happens again, with the default action.
    C because: (b).
    GIL: any.
-   Threads: any, in a signal's handler. */
+   Threads: any, in a signal handler. */
 void gd_pass_on(const struct sigaction *previous, int number, siginfo_t *info, void *context) {
   bool fault = info->si_code > 0, none = previous->sa_handler == SIG_DFL;
   if (!none && previous->sa_handler != SIG_IGN) {
@@ -56,9 +58,9 @@ void gd_pass_on(const struct sigaction *previous, int number, siginfo_t *info, v
 
 static void forward(int number, siginfo_t *info, void *context) { gd_pass_on(&actions[index_of(number)].previous, number, info, context); }
 
-/* Go forwards what is not its own to the handler that it believes was there before, but two things: SIGURG, which two Go
-   runtimes in one process must both see, or one of them cannot preempt; and a fault's signal that somebody has sent, of
-   which Go would die. */
+/* Go forwards signals that are not its own to the handler that it takes for the previous one, with two exceptions: SIGURG,
+   which all Go runtimes in a process must get, or only one can preempt; and the signal of a fault that was sent, which would
+   end Go. */
 static void on_signal(int number, siginfo_t *info, void *context) {
   int saved = errno;
   bool asynchronous = number == SIGURG || number == SIGPIPE, fault = info->si_code > 0;
@@ -68,8 +70,8 @@ static void on_signal(int number, siginfo_t *info, void *context) {
   errno = saved;
 }
 
-/* __wrap_x_cgo_sigaction stands between Go and sigaction. Until the runtime starts nothing is installed; a handler that
-   Go asks for is remembered, and the one before it is said to be forward().
+/* __wrap_x_cgo_sigaction replaces Go's sigaction. Until the runtime starts it installs nothing; it records the handler that Go
+   passes, and returns forward() as the previous one.
    C because: (b).
    GIL: not needed.
    Owns: nothing passes; returns 0, or errno.
@@ -83,7 +85,8 @@ int32_t __wrap_x_cgo_sigaction(intptr_t number, const go_sigaction *new, go_siga
   return 0;
 }
 
-/* Go's threads have alternate signal stacks, and goroutines' own are too small for other handlers: those must use them. */
+/* Go's threads have alternate signal stacks, and the stacks of goroutines are too small for other handlers: those must use the
+   alternate ones. */
 static void use_signal_stacks(void) {
   for (int number = 1; number <= SIGRTMAX; number++) {
     struct sigaction a = gd_handler_of(number);
@@ -94,7 +97,7 @@ static void use_signal_stacks(void) {
   }
 }
 
-/* gd_signals_install puts Go's handlers on top of those that are there now.
+/* gd_signals_install puts Go's handlers on top of the current ones.
    C because: (b).
    GIL: not needed.
    Threads: the one that starts the runtime. */
@@ -109,7 +112,7 @@ void gd_signals_install(void) {
   }
 }
 
-/* gd_signals_uninstall puts back what was there before, where nobody else stands on top of it.
+/* gd_signals_uninstall puts back the previous handlers, where no other is on top of Go's.
    C because: (b).
    GIL: not needed.
    Threads: the only one of a forked child. */
@@ -120,12 +123,12 @@ void gd_signals_uninstall(void) {
 
 /* ---- libraries of Go functions, whose runtimes install their handlers themselves ---- */
 
-/* Go takes each SIGURG for its own: of two runtimes, only the one that came last could interrupt its goroutines. So a library
-   that was opened gets a link, whose function runs the library's handler and then the one that was there before. */
-enum { LINKS = 32 }; /* libraries beyond that have Go's way */
+/* Go treats each SIGURG as its own: of several runtimes, only the last one could interrupt its goroutines. So an opened library
+   gets a link, whose function runs the library's handler and then the previous one. */
+enum { LINKS = 32 }; /* libraries beyond that keep Go's behaviour */
 static GD_OWN struct {
-  gd_handlers own, previous; /* own: those that the library put on top of the previous; no handler where it did not */
-  struct sigaction urgent;   /* its handler of SIGURG, in whose place the link's function is; none if its Go is dead */
+  gd_handlers own, previous; /* own: the library's handlers on top of the previous ones; no handler where it has none */
+  struct sigaction urgent;   /* its handler of SIGURG, which the link's function replaced; none if its Go is dead */
 } chain[LINKS];
 static GD_OWN int chained;
 
@@ -142,7 +145,7 @@ static void on_urgent(int link, int number, siginfo_t *info, void *context) {
 EIGHT(0) EIGHT(1) EIGHT(2) EIGHT(3)
 static void (*const urgent[LINKS])(int, siginfo_t *, void *) = {NAMES(0), NAMES(1), NAMES(2), NAMES(3)};
 
-/* gd_signals_read tells who handles Go's signals now.
+/* gd_signals_read reads the current handlers of Go's signals.
    C because: (a).
    GIL: not needed.
    Threads: any. */
@@ -150,8 +153,8 @@ void gd_signals_read(gd_handlers now) {
   for (int i = 0; i < HANDLED; i++) now[i] = gd_handler_of(handled[i]);
 }
 
-/* gd_signals_chain lets the handlers that were there before see SIGURG too, if a library that was opened since has a Go
-   runtime, and remembers what there is to undo.
+/* gd_signals_chain passes SIGURG on to the previous handlers too, if a library that was opened since has a Go runtime, and
+   records what to undo.
    C because: (b).
    GIL: not needed.
    Owns: nothing passes; the result is the link's number, below 0 if there is none.
@@ -171,7 +174,7 @@ int gd_signals_chain(const gd_handlers before) {
   return chained++;
 }
 
-/* Puts back what was there before a link, where nobody else stands on top of it; true if that uncovered anything. Its Go is dead. */
+/* Puts back the handlers before a link, where no other is on top; true if any changed. Its Go is dead. */
 static bool uncover(int link) {
   bool changed = false;
   chain[link].urgent.sa_handler = NULL;
@@ -185,7 +188,7 @@ static bool uncover(int link) {
   return changed;
 }
 
-/* gd_signals_drop takes one library's handlers away, as far as they are on top: its runtime was given up.
+/* gd_signals_drop uninstalls one library's handlers, where they are on top: its runtime was given up.
    C because: (b).
    GIL: any.
    Threads: any; one at a time. */
@@ -193,8 +196,8 @@ void gd_signals_drop(int link) {
   if (link >= 0) uncover(link);
 }
 
-/* gd_signals_unchain puts back what was there before libraries were opened, where nobody else stands on top of it; true if that
-   uncovered anything. Their Go is dead.
+/* gd_signals_unchain puts back the handlers before libraries were opened, where no other is on top; true if any changed. Their
+   Go is dead.
    C because: (b).
    GIL: not needed.
    Threads: the only one of a forked child. */

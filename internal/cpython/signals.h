@@ -14,7 +14,8 @@ void gd_faults_look(void);
 void gd_faults_forked(void);
 void gd_faults_lift(void);
 
-/* What handles a signal now; nothing, if the number is none of a program's signals: nothing else can fail. */
+/* Returns the current handler of a signal; SIG_DFL if the number is not a signal that a program can handle, the only
+   failure. */
 static inline struct sigaction gd_handler_of(int number) {
   struct sigaction now = {.sa_handler = SIG_DFL};
   sigaction(number, NULL, &now);
