@@ -1,9 +1,8 @@
 /* godlpack.h: the C ABI of a library of packed functions, version 1.
 
-   A library exports one symbol, godlpack_library, which gives a table: the functions' names, their declarations as
-   JSON, and one entry point. Any host may open such a library and call its functions; it needs no Python. What a
-   function needs from its host (memory, a way to be stopped, callbacks, a place for errors) the host hands over with
-   each call, as function pointers in a GDContext.
+   A library exports one symbol, godlpack_library, which returns a table: the functions' names, their declarations as
+   JSON, and one entry point. Any host may open such a library and call its functions; it needs no Python. The host
+   passes a GDContext with each call: function pointers for memory, stopping, callbacks and errors.
 
        const GDLibrary *(*open)(void) = dlsym(dlopen("./fastops.so", RTLD_NOW | RTLD_LOCAL), "godlpack_library");
        const GDLibrary *library = open();                        // refuse another version than GODLPACK_LIBRARY_VERSION
@@ -14,14 +13,14 @@
 
    The convention is TVM's (TVMBackendPackedCFunc): a value of 8 bytes and a code for each argument.
 
-   - Arguments are borrowed for the call: the library frees none of them and keeps no pointer. They are trusted to be
-     what their code says; the records of tensors are checked (DLPack's rules) unless GD_CHECKED says that the host did.
+   - Arguments are borrowed for the call: the library frees none of them and keeps no pointer. Their codes are trusted;
+     the records of tensors are checked (DLPack's rules) unless GD_CHECKED marks them as checked by the host.
    - The call returns 0, with the result in *ret and its code in *ret_code, or -1 after context->fail, with GD_NULL in
-     *ret_code and nothing to free. A panic in Go, also one by a wild pointer, is a RuntimeError with Go's stack.
+     *ret_code and nothing to free. A panic in Go, also one due to a wild pointer, is a RuntimeError with Go's stack.
    - Results belong to the caller. Ints, floats, bools, null, dtypes and devices are values. GD_TEXT, GD_BYTES, GD_LIST
-     and GD_TUPLE are one malloc'ed block each, to be freed by free(), the elements of lists before the list. Managed
-     tensors are given back by their deleter, which may be called in any thread, at any time. GD_ARGUMENT stands for
-     an argument of this call, which is returned unchanged.
+     and GD_TUPLE are one malloc'ed block each: free() the elements of lists first, then the list. Managed tensors are
+     freed by their deleter, which may be called in any thread, at any time. GD_ARGUMENT stands for an argument of
+     this call, which is returned unchanged.
    - Calls may be made from any thread, many at a time.
    - The library's Go starts when the library is opened, and must not be used in a child after fork(). */
 #ifndef GODLPACK_H
@@ -36,7 +35,7 @@ extern "C" {
 
 #define GODLPACK_LIBRARY_VERSION 1
 
-/* DLPack's records, as DLPack 1.3 lays them out, unless its own header or one that has them was included before. */
+/* DLPack's records, with the layout of DLPack 1.3, unless its own header or one that has them was included before. */
 #if !defined(DLPACK_DLPACK_H_) && !defined(GODLPACK_RECORDS_H)
 #define GODLPACK_RECORDS_H
 
@@ -62,16 +61,16 @@ typedef struct DLManagedTensorVersioned {
 } DLManagedTensorVersioned;
 #endif
 
-/* Codes say what a value holds. 0 to 15 are TVM's; from 65 on they are ours, in the range that TVM leaves to others. */
+/* Codes of values: the kind of each. 0 to 15 are TVM's; from 65 on they are ours, in the range that TVM leaves to others. */
 enum {
   GD_INT = 0,       /* v_int64 */
   GD_FLOAT = 2,     /* v_float64 */
-  GD_HANDLE = 3,    /* v_handle: a pointer that only its makers understand */
+  GD_HANDLE = 3,    /* v_handle: a pointer, opaque except to its makers */
   GD_NULL = 4,      /* nothing: None */
   GD_DTYPE = 5,     /* v_type */
   GD_DEVICE = 6,    /* v_device */
   GD_TENSOR = 7,    /* v_handle: DLTensor * */
-  GD_CALLABLE = 10, /* v_handle: what context->invoke calls */
+  GD_CALLABLE = 10, /* v_handle: the callable for context->invoke */
   GD_STR = 11,      /* v_str: UTF-8, ends at the first NUL */
   GD_BYTES = 12,    /* v_handle: TVMByteArray * */
   GD_BOOL = 15,     /* v_int64, 0 or 1 */
@@ -79,14 +78,14 @@ enum {
   GD_LIST = 66,     /* v_handle: GDList * */
   GD_MANAGED = 67,  /* v_handle: DLManagedTensorVersioned *, which passes to the receiver */
   GD_DEFAULT = 68,  /* as an argument: not given, the declaration has a default */
-  GD_ARGUMENT = 69, /* v_int64: argument of this number, as a result or as an argument of context->invoke */
+  GD_ARGUMENT = 69, /* v_int64: the number of an argument, as a result or as an argument of context->invoke */
   GD_TUPLE = 70,    /* v_handle: GDList * */
   GD_UINT = 71,     /* v_int64 as a uint64_t: an integer of 2^63 to 2^64-1 */
-  GD_HUGE = 72      /* v_float64: the number nearest to an integer beyond 64 bits; of arguments only */
+  GD_HUGE = 72      /* v_float64: the number nearest to an integer beyond 64 bits; for arguments only */
 };
 
 #ifndef TVM_RUNTIME_C_RUNTIME_API_H_
-typedef union { /* 8 bytes; whoever writes one writes all 8 */
+typedef union { /* 8 bytes; always write all 8 */
   int64_t v_int64;
   double v_float64;
   void *v_handle;
@@ -101,56 +100,56 @@ typedef int (*TVMBackendPackedCFunc)(TVMValue *args, int *codes, int n, TVMValue
 #endif
 
 /* Flags of a tensor argument: those of DLPack (1 read-only, 2 copied, 4 sub-byte lanes padded to bytes), and our own. */
-#define GD_CHECKED (UINT64_C(1) << 32) /* the record obeys DLPack's rules: the host has made sure */
+#define GD_CHECKED (UINT64_C(1) << 32) /* the record obeys DLPack's rules: the host has checked it */
 
 typedef struct {
   int64_t n;
   TVMValue *values;
   int32_t *codes;
-  uint64_t *flags; /* of tensors among the elements; NULL: nothing is known */
+  uint64_t *flags; /* of tensors among the elements; NULL: unknown */
 } GDList;
 
-/* GDContext is what a call gets as its resource_handle. The host fills it, the library reads it (and notes thread), during the call only.
-   Every function pointer may be NULL: then memory comes from malloc (on cpu), nothing stops the function, nothing can
-   be called back, streams are default streams, and of an error only the -1 is known. */
+/* GDContext is a call's resource_handle. The host fills it; the library reads it (and sets thread), during the call only. Every
+   function pointer may be NULL: then memory comes from malloc (on cpu), nothing stops the function, no callback is possible,
+   streams are default streams, and of an error only the -1 is known. */
 typedef struct GDContext GDContext;
 struct GDContext {
-  uint32_t size;     /* sizeof(GDContext) as the host knows it: later versions append */
-  int32_t function;  /* number of the function in GDLibrary.functions */
-  const uint64_t *flags; /* one for each argument, for those that are tensors; NULL: nothing is known */
+  uint32_t size;     /* sizeof(GDContext) of the host: later versions append */
+  int32_t function;  /* index of the function in GDLibrary.functions */
+  const uint64_t *flags; /* one for each argument, valid for tensors; NULL: unknown */
 
-  /* Memory in the caller's framework, for an output. The prototype says ndim, shape, dtype and device; data and strides
-     are NULL. *out is compact and row-major, writable, and owned by the library until it is returned as a result.
-     Called in any thread. -1 after an error that the host keeps. */
+  /* Allocates an output in the caller's framework. The prototype has ndim, shape, dtype and device; data and strides are NULL.
+     *out is compact and row-major, writable, and owned by the library until it is returned as a result. Called in any thread.
+     -1 after an error that the host keeps. */
   int (*allocate)(GDContext *, DLTensor *prototype, DLManagedTensorVersioned **out);
 
-  /* Nonzero: stop, the host has an exception pending. Called in the calling thread only, every 10 ms or so by functions
-     that ask. */
+  /* Nonzero: stop, the host has an exception pending. Called in the calling thread only, about every 10 ms by functions that
+     poll. */
   int (*poll)(GDContext *);
 
-  /* Calls a callable. The arguments may be of all codes that results may be, in the same memory: tensors and blocks pass to
-     the host, also on error. What *ret refers to is borrowed until the library's function returns. Called in the
-     calling thread only. -1: it raised, and the host keeps the exception. */
+  /* Calls a callable. The arguments may have all codes of results, in the same kind of memory: tensors and blocks pass to the
+     host, also on error. What *ret refers to is borrowed until the library's function returns. Called in the calling thread
+     only. -1: it raised, and the host keeps the exception. */
   int (*invoke)(GDContext *, void *callable, TVMValue *args, int *codes, int n, TVMValue *ret, int *ret_code);
 
-  /* Says why the call will return -1. Kind is the name of a Python exception: "TypeError", "ValueError", "BufferError",
-     "RuntimeError", "MemoryError", "IndexError"; a host takes names that it does not know for "RuntimeError". The
-     message is UTF-8, of that size, with no NUL behind it. Called at most once, right before the return; an exception that
-     the host itself keeps goes before. */
+  /* Reports the error of a call that will return -1. Kind is the name of a Python exception: "TypeError", "ValueError",
+     "BufferError", "RuntimeError", "MemoryError", "IndexError"; a host treats names that it does not support as "RuntimeError".
+     The message is UTF-8, of that size, without a NUL at its end. Called at most once, right before the return; an exception
+     that the host itself keeps takes precedence. */
   void (*fail)(GDContext *, const char *kind, const char *message, size_t message_size);
 
-  /* The thread that the call was made in, which the library notes here. */
+  /* The calling thread, which the library records here. */
   uintptr_t thread;
 
-  /* The stream that the caller works on, on a device: for cuda a CUstream, NULL is the default stream. What is queued there
-     comes after the work that made the arguments, and before whatever the caller does next: nobody needs wait, so that a
-     call may be captured in a graph. Called in the calling thread only, since streams are current in threads. -1 after an
-     error that the host keeps. Hosts whose size ends before this entry work on default streams. */
+  /* Reads the stream that the caller works on, on a device: for cuda a CUstream, NULL is the default stream. Work queued there
+     comes after the work that made the arguments, and before the caller's next work: no wait is necessary, so a call may be
+     captured in a graph. Called in the calling thread only, since each thread has its own current streams. -1 after an error
+     that the host keeps. Hosts whose size ends before this entry work on default streams. */
   int (*current_stream)(GDContext *, DLDevice device, void **out);
 
-  /* Memory for small outputs on cpu, for this call only: scratch_size bytes from scratch on, aligned to 64. In the place of
-     asking allocate, which takes longer, a library may put a managed tensor there (the record without a deleter, its numbers,
-     its elements, compact and row-major): it then adds the bytes that it has used to scratch, and takes them from
+  /* Memory for small outputs on cpu, for this call only: scratch_size bytes from scratch on, aligned to 64. Instead of calling
+     allocate, which takes longer, a library may put a managed tensor there (the record without a deleter, its shape and
+     strides, its elements, compact and row-major): it then adds the bytes that it has used to scratch, and subtracts them from
      scratch_size. It returns the tensor as any other; the host copies it. NULL: there is none, as for hosts whose size ends
      before these entries. */
   void *scratch;
@@ -164,26 +163,26 @@ typedef struct {
 
 typedef struct {
   uint32_t version; /* GODLPACK_LIBRARY_VERSION; another one means another layout */
-  uint32_t size;    /* sizeof(GDLibrary) as the library knows it: later versions append */
+  uint32_t size;    /* sizeof(GDLibrary) of the library: later versions append */
   const char *name; /* of the library: the module path of its Go package */
   int64_t count;
   const GDFunction *functions;
   TVMBackendPackedCFunc call;
 
-  /* The host gives the library up, in the middle of calls that it has left: nobody will enter it again, and threads that end
-     must not either. NULL: those may hang. */
+  /* Called when the host gives the library up, in the middle of calls that it has left: no thread enters it again, not even one
+     that ends. NULL: threads that end may hang. */
   void (*retire)(void);
 
-  /* Lets the library's Go compute in n threads at a time, at once and from now on; 0: in as many as there are processors for
-     this process, which is so at first unless the process began with GOMAXPROCS in its environment; -1: as before. Returns how
-     many there are now. Called in any thread. Libraries whose size ends before this entry choose by themselves. */
+  /* Sets the number of threads that the library's Go may compute in, at once and from now on; 0: the number of processors of
+     this process, which is the initial one unless the process began with GOMAXPROCS in its environment; -1: no change. Returns
+     the current number. Called in any thread. Libraries whose size ends before this entry choose by themselves. */
   int (*threads)(int n);
-  /* What a process that is forked after a call does not have of it: JSON as package kernel's type State, NULL for a library
-     whose functions remember nothing. Libraries whose size ends before this entry do not say. */
+  /* The state that a process forked after a call does not have: JSON as package kernel's type State, NULL for a library whose
+     functions keep no state. Libraries whose size ends before this entry do not declare it. */
   const char *state;
 } GDLibrary;
 
-/* The table, the same at each call, never freed. The first call waits until the library's Go runs. NULL: no memory. */
+/* Returns the table, the same at each call, never freed. The first call waits until the library's Go runs. NULL: no memory. */
 const GDLibrary *godlpack_library(void);
 
 #ifdef __cplusplus

@@ -7,8 +7,8 @@
 
 #include "_cgo_export.h"
 
-/* Of Go's runtime/cgo: what a thread that ends calls, if Go was in it, to leave Go's books. In a forked child, whose Go is
-   dead, it would wait for ever if Go's collector was looking at the thread at the fork. The name is private to Go;
+/* A hook of Go's runtime/cgo: a thread that has been in Go calls it when it ends, to deregister from Go. In a forked child,
+   whose Go is dead, it would wait for ever if Go's collector was working on the thread at the fork. The name is private to Go;
    tests/test_workers.py fails if a new Go has another. */
 extern void (*x_crosscall2_ptr)(void (*)(void *), void *, int, size_t) __attribute__((weak));
 
@@ -18,15 +18,15 @@ static void gd_mark_dead(void)
 		x_crosscall2_ptr = NULL;
 }
 
-/* Called when the library is loaded. Without memory for it children take the risk.
+/* Called when the library is loaded. Without memory for the handler, threads in children may hang at their end.
 
-   C because: (b) the loader calls it, and fork() what it hands over.
+   C because: (b) the loader calls it, and fork() calls the handler.
    GIL: any.
    Owns: nothing.
    Threads: the loading one. */
 __attribute__((constructor)) static void gd_watch_forks(void) { pthread_atfork(NULL, NULL, gd_mark_dead); }
 
-/* Returns what the host calls when it gives the library up.
+/* Returns the function that the host calls to give up the library.
 
    C because: (b) it is a C function pointer.
    GIL: any.
@@ -34,12 +34,11 @@ __attribute__((constructor)) static void gd_watch_forks(void) { pthread_atfork(N
    Threads: any. */
 void (*gd_retire(void))(void) { return gd_mark_dead; }
 
-/* Whether this is the thread that was called. Go moves goroutines between threads, but the one that was called stays in its own.
-   The context says which that is: a thread-local variable would take as much of the room that the loader has for libraries as Go
-   does. */
+/* Whether this is the calling thread. Go moves goroutines between threads, but the goroutine of the call stays in its own. The
+   context records the thread: a thread-local variable would take as much of the loader's room for libraries as Go does. */
 static bool gd_is_caller(const GDContext *c) { return c->thread == (uintptr_t)pthread_self(); }
 
-/* Enters Go, and notes in which thread. A call may come while another one of this thread waits in gd_invoke.
+/* Enters Go, and records the thread. A call may come while another one of this thread waits in gd_invoke.
 
    C because: (b) the table's entry is a C function pointer.
    GIL: any.
@@ -62,7 +61,7 @@ static int gd_call(TVMValue *args, int *codes, int n, TVMValue *ret, int *ret_co
    Threads: any. */
 TVMBackendPackedCFunc gd_entry(void) { return gd_call; }
 
-/* Returns the table's entry for threads.
+/* Returns the table's entry threads.
 
    C because: (b) it is a C function pointer.
    GIL: any.
@@ -78,7 +77,7 @@ gd_threads_function gd_threads_entry(void) { return godlpackThreads; }
    Threads: any. */
 __attribute__((visibility("default"))) const GDLibrary *godlpack_library(void) { return godlpackTable(); }
 
-/* Hands an error to the host.
+/* Passes an error to the host.
 
    C because: (b) Go cannot call a C function pointer.
    GIL: any.
@@ -90,7 +89,7 @@ void gd_fail(GDContext *c, const char *kind, const char *message, size_t size)
 		c->fail(c, kind, message, size);
 }
 
-/* Asks whether to stop, if this is the thread that was called: *asked tells.
+/* Polls the host, if this is the calling thread: *asked reports that. Nonzero: stop.
 
    C because: (b) Go cannot call a C function pointer.
    GIL: any.
@@ -102,7 +101,7 @@ int gd_poll(GDContext *c, int *asked)
 	return *asked && c->poll ? c->poll(c) : 0;
 }
 
-/* Calls a function of the host. -2: not in this thread, -3: the host has no way to.
+/* Calls a function of the host. -2: not the calling thread, -3: the host has no invoke.
 
    C because: (b) Go cannot call a C function pointer.
    GIL: any.
@@ -115,7 +114,7 @@ int gd_invoke(GDContext *c, void *callable, TVMValue *args, int *codes, int n, T
 	return c->invoke ? c->invoke(c, callable, args, codes, n, ret, ret_code) : -3;
 }
 
-/* Says on which stream the caller works on a device. -1: the host keeps an error, -2: this is not the calling thread.
+/* Reads the caller's stream on a device. -1: the host keeps an error, -2: not the calling thread.
 
    C because: (b) Go cannot call a C function pointer.
    GIL: any.
@@ -132,7 +131,7 @@ int gd_stream(GDContext *c, DLDevice device, uintptr_t *out)
 	return rc ? -1 : 0;
 }
 
-/* Returns memory of the host's, NULL after an error that the host keeps.
+/* Returns memory from the host, NULL after an error that the host keeps.
 
    C because: (b) Go cannot call a C function pointer.
    GIL: any.
@@ -147,12 +146,12 @@ DLManagedTensorVersioned *gd_allocate(GDContext *c, DLDataType dtype, DLDevice d
 
 static void gd_free(DLManagedTensorVersioned *m) { free(m); }
 
-/* Returns memory for a tensor that a host without an allocator gets: a block of head + size bytes, both multiples of 64,
-   of which the head is zero but for the deleter. NULL: no memory.
+/* Returns memory for an output where the host has no allocator: a block of head + size bytes, both multiples of 64; the head is
+   zero except for the deleter. NULL: no memory.
 
    C because: (b) a deleter is a C function pointer.
    GIL: any.
-   Owns: the result is new, and goes by its deleter.
+   Owns: the result is new, and its deleter frees it.
    Threads: any. */
 DLManagedTensorVersioned *gd_memory(size_t head, size_t size)
 {
@@ -164,7 +163,7 @@ DLManagedTensorVersioned *gd_memory(size_t head, size_t size)
 	return m;
 }
 
-/* Gives a tensor back that nobody will get.
+/* Deletes a tensor that the host does not get.
 
    C because: (b) a deleter is a C function pointer.
    GIL: any.

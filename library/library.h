@@ -1,4 +1,4 @@
-/* What library.c offers to the Go side of this package. */
+/* The functions of library.c for the Go side of this package. */
 #ifndef GODLPACK_LIBRARY_H
 #define GODLPACK_LIBRARY_H
 

@@ -4,14 +4,14 @@
 
 #include "_cgo_export.h"
 
-static bool forked; /* the Go of this library was left behind in the process that this one was forked from */
+static bool forked; /* this is a forked child: its Go is dead */
 static gd_set_raised set_raised;
 static void *refusal;
 
 static void after_fork(void) { forked = true; }
 
-/* Watches for forks. Calls after one raise the error, which is made beforehand: the way to raise a text takes a backtrace,
-   for which a process that has just begun reads the debug information of all libraries. Not 0: no memory.
+/* Registers the fork handler. Calls after a fork raise the error, which is made beforehand: to raise one from a text takes a
+   backtrace, for which a new process reads the debug information of all libraries. Not 0: no memory.
 
    C because: (b) a fork handler is a C function pointer.
    GIL: any.
@@ -24,9 +24,9 @@ int gd_tvm_begin(gd_set_raised raise, void *error)
 	return pthread_atfork(NULL, NULL, after_fork);
 }
 
-/* The TVMFFISafeCallType of all functions, which tvm-ffi calls; handle says which.
+/* The TVMFFISafeCallType of all functions, called by tvm-ffi; handle identifies the function.
 
-   C because: (b) it is a C function pointer; in a forked child, whoever enters Go may never return.
+   C because: (b) it is a C function pointer; in a forked child, a thread that enters Go may never return.
    GIL: any.
    Owns: borrows the arguments; the result is the caller's; with -1 there is none, and the thread's error is set.
    Threads: any. */

@@ -14,10 +14,11 @@
 
 #define MEGABYTE ((size_t)1 << 20)
 enum {
-  RESERVED = 1098 + 2 * 64, /* megabytes of addresses: an index of all addresses (Go continues without a part of it, but then writes to the memory of others), and two pieces of its heap */
+  RESERVED = 1098 + 2 * 64, /* megabytes of addresses: an index of all addresses (Go continues without a part of it, but then
+                               writes to the memory of others), and two pieces of its heap */
   WRITTEN = 48,        /* megabytes that are mapped writable: a map of the heap's pieces, and records */
   EACH = 64,           /* megabytes of addresses that malloc reserves for each new thread, and once more for alignment */
-  OWN = 6,             /* threads beside the workers: Go's main one, its monitor, those that start others or do not hold up others */
+  OWN = 6,             /* threads beside the workers: Go's main one, its monitor, those that start or relieve others */
   MOST = 64,           /* workers: at most so many are probed; a machine may have more processors */
   PROBE = 256 << 10,   /* bytes of stack of a probing thread */
   FILES = 4,           /* Go's poller keeps two of them */

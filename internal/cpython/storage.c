@@ -1,5 +1,5 @@
-/* Storage: memory with a reference count that lives in C, so that the last holder may be anybody: a
-   thread without the GIL, a process after fork(), an interpreter that is gone (R12). */
+/* Storage: memory with a reference count, kept in C, so that the last holder may be anything: a thread without the GIL, a
+   process after fork(), an interpreter that has ended (R12). */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stddef.h>
@@ -14,7 +14,7 @@ enum {
   ALIGNMENT = 256,             /* R16; jax needs 64 to import at zero copy */
   HUGE_PAGE = 2 << 20,         /* pages of 2 MB save page faults ... */
   HUGE_BLOCK = 2 * HUGE_PAGE,  /* ... for blocks from 4 MB on */
-  SMALL_BLOCK = 1024,          /* which malloc has at hand, as it has none of a wanted alignment */
+  SMALL_BLOCK = 1024,          /* up to this size malloc, with room to align, is faster than an aligned allocation */
 };
 
 static GD_OWN gd_counters own_counters;
@@ -39,14 +39,14 @@ gd_storage *gd_storage_retain(gd_storage *s) {
   return s;
 }
 
-/* gd_storage_release drops a holder; the last one gives the memory back.
+/* gd_storage_release drops a holder; the last one frees the memory.
    C because: (b), deleters end here.
    GIL: not needed.
    Owns: takes the caller's reference.
    Threads: any. */
 void gd_storage_release(gd_storage *s) {
   if (s == NULL) return;
-  /* The only holder need not count down. */
+  /* The only holder need not decrement the count. */
   if (atomic_load_explicit(&s->refs, memory_order_acquire) != 1 && atomic_fetch_sub_explicit(&s->refs, 1, memory_order_acq_rel) != 1) return;
   s->release(s);
 }
@@ -72,14 +72,14 @@ void gd_storage_free_slot(gd_storage *s) {
   s->release(s);
 }
 
-/* ---- chains: what a storage holds may hold another one, and so on ---- */
+/* ---- chains: a storage may hold another one, and so on ---- */
 
-/* Of each thread: how many storages it is giving back, one within the other, and those that wait until it is done with them.
-   Else a chain of a hundred thousand would not fit on its stack. */
+/* Of each thread: the number of nested storages that it is freeing, and those that wait until it has finished. Otherwise a
+   chain of a hundred thousand would overflow its stack. */
 typedef struct { int depth; gd_storage *waiting; } descent;
 static GD_KEPT pthread_key_t descents_key;
 
-/* gd_storage_exec makes room for each thread's descent.
+/* gd_storage_exec makes the key of each thread's descent.
    C because: (b), deleters end here.
    Owns: nothing passes; -1 on failure, with MemoryError set.
    Threads: the importing one. */
@@ -91,8 +91,8 @@ static descent *descent_here(void) {
   return pthread_setspecific(descents_key, d) == 0 ? d : (free(d), NULL);
 }
 
-/* Has give_back do what s->release is for, now or, where that is within too many others of its kind, after them. Nobody holds
-   s any more: its slot is free to say which one is next. */
+/* Calls give_back for s, now or, if s is nested too deeply in others of its kind, after them. s has no holder any more: its
+   slot is free to link to the next one. */
 static void in_turn(gd_storage *s, void (*give_back)(gd_storage *)) {
   descent *d = descent_here();
   if (d != NULL && d->depth >= GD_DEEPEST) {
@@ -115,7 +115,7 @@ static void in_turn(gd_storage *s, void (*give_back)(gd_storage *)) {
 typedef struct {
   gd_storage base;
   size_t mapped; /* bytes to unmap; 0 if the block came from malloc ... */
-  void *start;   /* ... which called it so */
+  void *start;   /* ... at this address */
   gd_slot slot;
 } block;
 _Static_assert(sizeof(block) <= ALIGNMENT, "the header must leave the data aligned");
@@ -127,7 +127,7 @@ static void block_release(gd_storage *s) {
   else free(b->start);
 }
 
-/* Any memory that malloc has, with room to begin where an alignment is met, costs half of memory with an alignment. */
+/* Allocates a block. For small ones, memory of malloc with room to align its start costs half of aligned memory. */
 static block *block_malloc(size_t total) {
   void *start = NULL;
   size_t roomy = total + ALIGNMENT - _Alignof(max_align_t);
@@ -140,7 +140,7 @@ static block *block_malloc(size_t total) {
   return b;
 }
 
-/* Maps whole huge pages; the kernel hands them out zeroed. */
+/* Maps whole huge pages; the kernel returns them zeroed. */
 static block *block_map(size_t total) {
   size_t mapped = (total + HUGE_PAGE - 1) & ~(size_t)(HUGE_PAGE - 1);
   char *p = mmap(NULL, mapped + HUGE_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -154,9 +154,9 @@ static block *block_map(size_t total) {
   return b;
 }
 
-/* gd_storage_block allocates nbytes, aligned to 256; their content is undefined unless zero is asked for.
-   Returns the data, NULL if there is no memory. Nothing is allocated for 0 bytes, but the data is not NULL.
-   C because: (b), whoever frees it has only C.
+/* gd_storage_block allocates nbytes, aligned to 256; their content is undefined unless zero is true. Returns the data, NULL if
+   there is no memory. The data is not NULL for 0 bytes either.
+   C because: (b), the code that frees it has only C.
    GIL: not needed.
    Owns: *out is the caller's; on failure there is nothing to free.
    Threads: any. */
@@ -212,7 +212,7 @@ static foreign *foreign_new(void (*release)(gd_storage *)) {
   return f;
 }
 
-/* gd_storage_of_versioned holds a managed tensor and calls its deleter once, at the end (R36). It was counted when it
+/* gd_storage_of_versioned holds a managed tensor and calls its deleter once, at the end (R36). The tensor was counted when it
    was taken.
    GIL: not needed.
    Owns: takes m; on failure (NULL) m is still the caller's.
@@ -237,7 +237,7 @@ gd_storage *gd_storage_of_legacy(DLManagedTensor *m) {
 
 /* gd_storage_abandon undoes gd_storage_of_legacy: the managed tensor is the caller's again, its deleter not called.
    GIL: not needed.
-   Owns: takes s, which nobody else may hold.
+   Owns: takes s, which must have no other holder.
    Threads: any. */
 void gd_storage_abandon(gd_storage *s) {
   gd_counted->imports_taken.held--;
@@ -257,7 +257,7 @@ typedef struct {
   Py_buffer view;
 } buffer;
 
-/* Whether there is a Python to give something back to; after finalization that is leaked instead (R12). */
+/* Whether Python still runs, so that objects can be released; after finalization they are leaked instead (R12). */
 static bool python_there(void) { return Py_IsInitialized() && !gd_is_finalizing(); }
 
 static void give_back_object(gd_storage *s) {
@@ -287,7 +287,7 @@ static void buffer_release(gd_storage *s) { in_turn(s, give_back_buffer); }
 
 typedef struct { gd_storage base; gd_driver_memory m; pid_t owner; } device_block;
 
-/* In a forked child, and while everything ends, there is no driver to give it back to: it is leaked instead. */
+/* In a forked child, and during finalization, the driver cannot be used: the memory is leaked instead. */
 static void device_release(gd_storage *s) {
   device_block *d = (device_block *)s;
   uintptr_t popped;
@@ -300,7 +300,7 @@ static void device_release(gd_storage *s) {
 }
 
 /* gd_storage_of_driver holds memory of CUDA's driver. Its free function waits for all work that uses the memory.
-   C because: (b), whoever frees it has only C.
+   C because: (b), the code that frees it has only C.
    GIL: not needed.
    Owns: takes the memory; on failure (NULL) it is still the caller's.
    Threads: any. */
@@ -312,7 +312,7 @@ gd_storage *gd_storage_of_driver(gd_driver_memory m) {
   return track(&d->base, device_release);
 }
 
-/* gd_storage_of_object keeps an object whose memory stays where it is as long as the object lives.
+/* gd_storage_of_object keeps an object whose memory stays in place as long as the object lives.
    Owns: the storage is the caller's; on failure NULL with MemoryError set. */
 gd_storage *gd_storage_of_object(PyObject *object) {
   kept *k = malloc(sizeof *k);
@@ -324,7 +324,7 @@ gd_storage *gd_storage_of_object(PyObject *object) {
   return track(&k->base, kept_release);
 }
 
-/* gd_storage_of_buffer holds exporter's buffer, and so keeps its memory where it is (R32).
+/* gd_storage_of_buffer holds exporter's buffer, which keeps its memory in place (R32).
    C because: (a), Py_buffer must not move.
    Owns: the storage is the caller's; on failure NULL with a Python exception set, and nothing is held. */
 gd_storage *gd_storage_of_buffer(PyObject *exporter, int flags, Py_buffer **view) {

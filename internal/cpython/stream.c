@@ -4,12 +4,12 @@
 
 #include "core.h"
 
-/* Of each thread: its current streams. No thread-local variable, for which a process with many copies of this library
-   has no room. */
+/* Each thread's current streams. Not a thread-local variable, for which a process with many copies of this library has no
+   room. */
 static GD_KEPT pthread_key_t streams_key;
 
-/* gd_stream_exec makes room for each thread's streams.
-   C because: (b), whoever asks for the stream has only C.
+/* gd_stream_exec makes the key of each thread's streams.
+   C because: (b), the code that reads the stream has only C.
    Owns: nothing passes; -1 on failure, with MemoryError set.
    Threads: the importing one. */
 int gd_stream_exec(void) {
@@ -18,11 +18,11 @@ int gd_stream_exec(void) {
   return -1;
 }
 
-/* gd_current_stream is where the calling thread's current stream on a CUDA device stands; 0 is the default stream. NULL if
-   none was ever set and make is false, if there is no memory for one, and for devices beyond those that have a place.
+/* gd_current_stream returns the place of the calling thread's current stream on a CUDA device; 0 there is the default stream.
+   NULL if none was ever set and make is false, if there is no memory for one, and for devices beyond the table.
    C because: (b), see gd_stream_exec.
    GIL: not needed.
-   Owns: the place is the thread's; the stream belongs to whoever made it.
+   Owns: the place is the thread's; the stream belongs to its maker.
    Threads: any, each with its own. */
 uintptr_t *gd_current_stream(int32_t device_id, bool make) {
   enum { PLACES = 64 };

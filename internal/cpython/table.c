@@ -1,12 +1,12 @@
-/* Exports, and the exchange table that publishes them. All of it is called by foreign code at its own
-   speed, some of it without the GIL, in forked children and during finalization: no Go here. */
+/* Exports, and the exchange table that publishes them. Foreign code calls all of it and expects speed, in part without the GIL,
+   in forked children and during finalization: no Go here. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdlib.h>
 
 #include "core.h"
 
-/* Frees an export; what was made in the storage's own slot was never counted, and leaves with the storage's count. */
+/* Frees an export; one in the storage's own slot was never counted, and releases the slot's hold on the storage. */
 static void export_delete(gd_export *e) {
   gd_storage *s = e->storage;
   if (s != NULL && e == s->slot) return gd_storage_free_slot(s);
@@ -18,7 +18,7 @@ static void export_delete(gd_export *e) {
 static void delete_versioned(DLManagedTensorVersioned *m) { export_delete((gd_export *)m); }
 static void delete_legacy(DLManagedTensor *m) { export_delete((gd_export *)m); }
 
-/* Fills out as R14 wants it: shape and strides are always there. */
+/* Fills out by R14: shape and strides are never NULL. */
 static void export_record(DLTensor *out, int64_t *dims, const DLTensor *t) {
   *out = *t;
   out->shape = dims;
@@ -76,16 +76,16 @@ static DLManagedTensor *export_legacy(gd_tensor *x) {
 
 static const char name_legacy[] = "dltensor", name_versioned[] = "dltensor_versioned"; /* R8: static strings */
 
-/* A capsule that still has its first name was never consumed: its tensor is ours to delete (R9). The
-   destructor may run while an exception is on its way, and must not touch it. */
+/* A capsule that still has its first name was never consumed: its tensor is ours to delete (R9). The destructor may run while
+   an exception is pending, and must not change it. */
 static void capsule_destroy(PyObject *capsule) {
   if (PyCapsule_IsValid(capsule, name_versioned)) gd_managed_drop(PyCapsule_GetPointer(capsule, name_versioned), NULL);
   else if (PyCapsule_IsValid(capsule, name_legacy)) gd_managed_drop(NULL, PyCapsule_GetPointer(capsule, name_legacy));
 }
 
-/* gd_capsule exports x in a new capsule, versioned or legacy; extra_flags only fit in a versioned one.
+/* gd_capsule exports x in a new capsule, versioned or legacy; only a versioned one can carry extra_flags.
    Owns: the capsule is the caller's and owns the export; on failure NULL with an exception set, and nothing is
-     left. */
+     allocated. */
 PyObject *gd_capsule(gd_tensor *x, bool versioned, uint64_t extra_flags) {
   void *m = versioned ? (void *)gd_export_versioned(x, extra_flags) : (void *)export_legacy(x);
   if (m == NULL) return NULL;
@@ -104,7 +104,7 @@ static int fail(void *ctx, DLPackSetError set_error, const char *kind, const cha
   return -1;
 }
 
-/* R57: called without the GIL; says an error once, through set_error; *out is NULL then. */
+/* R57: called without the GIL; reports an error once, through set_error; *out is NULL then. */
 static int slot_allocate(DLTensor *prototype, DLManagedTensorVersioned **out, void *ctx, DLPackSetError set_error) {
   int64_t dims[2 * DLPACK_MAX_NDIM];
   DLTensor t = *prototype;
@@ -137,8 +137,8 @@ static int slot_allocate(DLTensor *prototype, DLManagedTensorVersioned **out, vo
   return 0;
 }
 
-/* What the table may export. A borrowed record has no flags, and nobody who takes managed tensors by a table is known to
-   look at theirs: read-only memory would come back writable (R43). Who looks asks __dlpack__ after the refusal (R67). */
+/* Returns x if the table may export it. A borrowed record has no flags, and no consumer of managed tensors by a table is known
+   to check theirs: read-only memory would come back writable (R43). A consumer that checks falls back on __dlpack__ (R67). */
 static gd_tensor *own_tensor(PyObject *x) {
   if (Py_TYPE(x) != gd_tensor_type)
     return PyErr_SetString(PyExc_TypeError, "godlpack's exchange table: want a godlpack.Tensor"), NULL;
@@ -152,7 +152,7 @@ static int slot_managed_from_py(void *x, DLManagedTensorVersioned **out) {
   return *out == NULL ? -1 : 0;
 }
 
-/* R55: a borrow; what it points at lives as long as the Python object. Without flags it cannot say that lanes are padded. */
+/* R55: a borrow; its pointers are valid as long as the Python object lives. A record has no flags to mark padded lanes. */
 static int slot_dltensor_from_py(void *x, DLTensor *out) {
   gd_tensor *t = own_tensor(x);
   if (t == NULL) return -1;
@@ -162,7 +162,7 @@ static int slot_dltensor_from_py(void *x, DLTensor *out) {
   return 0;
 }
 
-/* gd_wrap_managed makes a Tensor of a managed tensor that was checked; flags take the place of its own.
+/* gd_wrap_managed makes a Tensor of a managed tensor that was checked; flags replace its own.
    Owns: takes m on success; on failure NULL with MemoryError set, and m is still the caller's (R56). */
 PyObject *gd_wrap_managed(DLManagedTensorVersioned *m, uint64_t flags) {
   PyObject *x = gd_tensor_new(&m->dl_tensor, flags, NULL);
@@ -172,7 +172,7 @@ PyObject *gd_wrap_managed(DLManagedTensorVersioned *m, uint64_t flags) {
   return x;
 }
 
-/* R61: nobody has checked the tensor before us; what is not plain is looked at by Go, which writes the error. */
+/* R61: the tensor was not checked before; Go checks one that is not plain, and writes the error. */
 static int slot_managed_to_py(DLManagedTensorVersioned *m, void **out) {
   if (m->version.major == DLPACK_MAJOR && gd_fast_path_ok(&m->dl_tensor)) {
     *out = gd_wrap_managed(m, m->flags);
@@ -184,7 +184,7 @@ static int slot_managed_to_py(DLManagedTensorVersioned *m, void **out) {
   return *out == NULL ? -1 : 0;
 }
 
-/* R58: work for tensors on the CPU has no stream. */
+/* R58: tensors on the CPU have no stream. */
 static int slot_current_stream(int32_t device_type, int32_t device_id, void **out) {
   uintptr_t *stream = device_type == kDLCUDA || device_type == kDLCUDAManaged ? gd_current_stream(device_id, false) : NULL;
   *out = stream == NULL ? NULL : (void *)*stream;
@@ -222,7 +222,7 @@ int gd_table_to_object(const DLPackExchangeAPI *api, DLManagedTensorVersioned *m
   return api->managed_tensor_to_py_object_no_sync(m, (void **)out);
 }
 
-/* gd_managed_delete calls the deleter of whichever is not NULL, if it has one.
+/* gd_managed_delete calls the deleter of the argument that is not NULL, if it has one.
    C because: (b).
    GIL: held or not.
    Owns: takes the managed tensor.
@@ -232,7 +232,7 @@ void gd_managed_delete(DLManagedTensorVersioned *versioned, DLManagedTensor *leg
   if (legacy != NULL && legacy->deleter != NULL) legacy->deleter(legacy);
 }
 
-/* gd_managed_drop is gd_managed_delete for where an exception may be on its way: a deleter may run Python code.
+/* gd_managed_drop is gd_managed_delete for where an exception may be pending: a deleter may run Python code.
    C because: (b).
    Owns: takes the managed tensor. */
 void gd_managed_drop(DLManagedTensorVersioned *versioned, DLManagedTensor *legacy) {
@@ -242,7 +242,7 @@ void gd_managed_drop(DLManagedTensorVersioned *versioned, DLManagedTensor *legac
   PyErr_Restore(class, value, trace);
 }
 
-/* gd_legacy_library is the path of the library that a legacy managed tensor's deleter is in, NULL if unknown.
+/* gd_legacy_library returns the path of the library that contains a legacy managed tensor's deleter, NULL if unknown.
    C because: (b).
    GIL: not needed.
    Owns: the result lives as long as the library.

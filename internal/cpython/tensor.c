@@ -1,5 +1,4 @@
-/* The Python type Tensor. Its data is C, so that it lives on whatever happens to the Go runtime; what it does beyond reading it
-   is Go's. */
+/* The Python type Tensor. Its data is C, so that it survives the Go runtime; Go implements everything beyond reading it. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,7 +32,7 @@ PyObject *gd_tensor_new(const DLTensor *t, uint64_t flags, gd_storage *storage) 
   x->weakrefs = NULL;
   x->storage = storage;
   x->sole = NULL;
-  x->flags = flags & (DLPACK_READ_ONLY | DLPACK_SUBBYTE_PADDED); /* R24: a copy is no news to those who take it from us; R35: others mean nothing to us */
+  x->flags = flags & (DLPACK_READ_ONLY | DLPACK_SUBBYTE_PADDED); /* R24: consumers need no IS_COPIED; R35: others are ignored */
   x->t = *t;
   x->t.shape = x->dims;
   x->t.strides = x->dims + t->ndim;
@@ -50,8 +49,7 @@ PyObject *gd_tensor_new(const DLTensor *t, uint64_t flags, gd_storage *storage) 
   return (PyObject *)x;
 }
 
-/* gd_tensor_make is gd_tensor_new from parts: Go must not put pointers to its own memory into
-   records.
+/* gd_tensor_make is gd_tensor_new from parts: Go must not put pointers to its own memory into records.
    C because: (a).
    Owns: as for gd_tensor_new; shape and strides are copied. */
 PyObject *gd_tensor_make(uintptr_t data, DLDevice device, DLDataType dtype, int32_t ndim, int64_t *shape, int64_t *strides, uint64_t flags,
@@ -60,7 +58,7 @@ PyObject *gd_tensor_make(uintptr_t data, DLDevice device, DLDataType dtype, int3
   return gd_tensor_new(&t, flags, storage);
 }
 
-/* gd_tensor_view makes a Tensor over part of x's memory, offset bytes from its start, seen as dtype.
+/* gd_tensor_view makes a Tensor over part of x's memory, offset bytes from its start, as elements of dtype.
    C because: (a).
    Owns: the result is the caller's and keeps the memory alive by itself; NULL with MemoryError set on failure. */
 PyObject *gd_tensor_view(gd_tensor *x, int64_t offset, DLDataType dtype, int32_t ndim, int64_t *shape, int64_t *strides,
@@ -72,8 +70,8 @@ PyObject *gd_tensor_view(gd_tensor *x, int64_t offset, DLDataType dtype, int32_t
   return view;
 }
 
-/* gd_tensor_share lets others hold x's memory, by x->storage (NULL where there is nothing to hold). What x held alone
-   moves into a storage for that.
+/* gd_tensor_share makes x's memory shareable by x->storage (NULL if there is nothing to hold). A managed tensor that x held
+   alone moves into a storage for that.
    Owns: nothing passes; false with MemoryError set on failure. */
 bool gd_tensor_share(gd_tensor *x) {
   if (x->sole == NULL) return true;
@@ -83,8 +81,8 @@ bool gd_tensor_share(gd_tensor *x) {
   return true;
 }
 
-/* What is held may hold a tensor, and so on. Storages take turns to be given back, so from some depth on there is one: a depth
-   of all threads together, which costs next to nothing to know. */
+/* Releases what x holds. That may hold another tensor, and so on. Only storages are freed in turn (storage.c), so from some
+   depth on the managed tensor is put into one. The depth is counted for all threads together, which costs next to nothing. */
 static void let_go(gd_tensor *x) {
   static GD_OWN int depth; /* under the GIL */
   if (depth >= GD_DEEPEST && x->sole != NULL && (x->storage = gd_storage_of_versioned(x->sole)) != NULL) x->sole = NULL;
@@ -97,7 +95,7 @@ static void let_go(gd_tensor *x) {
   depth--;
 }
 
-/* A deleter may be Python's, and must not meet an exception that is on its way (R9). */
+/* A deleter may be Python code, and must not run with an exception pending (R9). */
 static void tensor_dealloc(PyObject *self) {
   gd_tensor *x = (gd_tensor *)self;
   PyTypeObject *type = Py_TYPE(self);
@@ -202,7 +200,7 @@ static PyMethodDef tensor_methods[] = {
     {0},
 };
 
-/* No Python object can be reached from a tensor so that it leads back to it: no cycle collection. */
+/* A tensor reaches no Python object that leads back to it: no cycle collection. */
 static PyType_Spec tensor_spec = {
     "godlpack.Tensor", sizeof(gd_tensor), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
     (PyType_Slot[]){
@@ -233,8 +231,8 @@ static int publish(PyTypeObject *type) {
   return rc ? -1 : 0;
 }
 
-/* gd_tensor_exec makes the type, once in the life of the process, and puts it into module: another import of the module finds
-   the same type, since tensors of the first may still be about.
+/* gd_tensor_exec makes the type, once in the life of the process, and adds it to module: another import of the module gets the
+   same type, since tensors of the first may still exist.
    C because: (a).
    Threads: the importing one. */
 int gd_tensor_exec(PyObject *module) {

@@ -22,9 +22,10 @@ PyObject *gd_tensor_make(uintptr_t data, DLDevice device, DLDataType dtype, int3
 PyObject *gd_tensor_view(gd_tensor *x, int64_t offset, DLDataType dtype, int32_t ndim, int64_t *shape, int64_t *strides,
                          uint64_t flags);
 bool gd_fast_path_ok(const DLTensor *t);
-/* No address lies in the first page: such a number is an error, and would stop Go. */
+/* Reports whether p can be an address: none is in the first page. A smaller number is an error, and would end Go. */
 static inline bool gd_is_address(const void *p) { return (uintptr_t)p >= 4096; }
-/* The number of elements if they lie exactly as in row-major order, extents of 1 included; 0 if not, or if there are none. */
+/* Returns the number of elements if they are exactly in row-major order, extents of 1 included; 0 if not, or if there are
+   none. */
 static inline int64_t gd_compact_count(const DLTensor *t) {
   int64_t step = 1;
   for (int i = t->ndim - 1; i >= 0; i--)

@@ -1,14 +1,15 @@
-/* How many threads Go may compute in: one number for all runtimes in the process. A runtime in a library knows the environment that
-   the process began with, and nothing of what was put there since; so the host reads it, and hands the number over. */
+/* The number of threads that Go may compute in: one number for all runtimes in the process. A runtime in a library only has the
+   environment from the start of the process, without later changes; so the host reads the environment, and passes the number
+   on. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "core.h"
 
 enum { MOST_THREADS = 4096 };
-static GD_OWN int chosen; /* by set_num_threads(); 0: the environment is asked whenever a runtime starts */
+static GD_OWN int chosen; /* by set_num_threads(); 0: the environment is read whenever a runtime starts */
 
-/* The first of the variables that says it; 0 if none does, -1 with an exception set where warnings are errors. */
+/* Returns the number of the first variable that has one; 0 if none has, -1 with an exception set where warnings are errors. */
 static int from_environment(void) {
   static const char *const names[] = {"GODLPACK_NUM_THREADS", "GOMAXPROCS", "OMP_NUM_THREADS"};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -23,7 +24,7 @@ static int from_environment(void) {
   return 0;
 }
 
-/* gd_threads_apply tells all runtimes how many threads there are; called whenever one has started.
+/* gd_threads_apply passes the number of threads to all runtimes; called whenever one has started.
    C because: (c), libraries are used without this library's Go.
    GIL: held; a warning may run Python code. */
 bool gd_threads_apply(void) {
@@ -32,7 +33,8 @@ bool gd_threads_apply(void) {
   return n >= 0 && gd_runtime_threads(n);
 }
 
-/* gd_choose_threads is _choose_threads: n for all runtimes from now on, in children, too; 0: what the environment says.
+/* gd_choose_threads is _choose_threads: sets the number for all runtimes from now on, also in children; 0: as the environment
+   says.
    C because: (b), the number outlives any Go runtime. */
 PyObject *gd_choose_threads(PyObject *module, PyObject *n) {
   (void)module;

@@ -1,22 +1,22 @@
-/* What keeps the memory of torch's tensors where it is. A storage that is held lives on, but torch may exchange what it has:
-   resize_() by other memory, share_memory_() by memory that other processes see, for good. So while a function works on a
-   storage, torch's own flag forbids to resize it, and the deleter of its memory is one of ours, which leaves what torch
-   would free to the last of those who hold it. Where a storage has flag and deleter is found by Go (package exchange). */
+/* Pins of torch's storages. A storage that is held stays alive, but torch may replace its memory: resize_() by other memory,
+   share_memory_() permanently by memory that other processes share. So while a function works on a storage, torch's own flag
+   forbids to resize it, and the deleter of its memory is replaced by one of ours, which leaves memory that torch would free to
+   the last of its locks. Go finds the offsets of flag and deleter in a storage (package exchange). */
 #define _GNU_SOURCE
 #include "core.h"
 
-/* How torch's storages are made. */
+/* The layout of torch's storages. */
 static GD_OWN gd_torch own_torch;
 static GD_KEPT gd_torch *torch = &own_torch;
 
-/* gd_torch_learn says how storages are made; NULL: it is not known after all.
+/* gd_torch_learn sets the layout of storages; NULL: it is unknown after all.
    C because: (a). */
 void gd_torch_learn(const gd_torch *found) {
   if (found != NULL) *torch = *found;
   torch->known = found != NULL; /* what frees memory stays: our deleters may be in use */
 }
 
-/* gd_torch_is_type tells whether a type is torch's Tensor, or derived from it: storages are searched nowhere else.
+/* gd_torch_is_type reports whether a type is torch's Tensor, or derived from it: only in these are storages looked for.
    GIL: held; no exception is pending. */
 bool gd_torch_is_type(PyTypeObject *type) {
   PyObject *module = PyDict_GetItemString(PyImport_GetModuleDict(), "torch");
@@ -34,8 +34,8 @@ static void free_or_leave(void *context, deleter free) {
   if (!gd_lock_leave(context, free)) free(context);
 }
 
-/* Ours, in the place of torch's: each knows which one that is, and needs nothing but the context that was there before. So
-   it does not matter who has read which of the two at what time, and one may stay where torch has taken it meanwhile.
+/* Our deleters, which replace torch's: each calls the one that it replaces, and needs only the context that was there before.
+   So it does not matter when another thread reads the deleter, and ours may stay where torch has moved it meanwhile.
    C because: (b).
    GIL: any.
    Owns: takes the context.
@@ -58,15 +58,15 @@ static void exchange_deleter(char *storage, const deleter *from, const deleter *
     if (*d == from[i]) *d = to[i];
 }
 
-/* Tells whether t's elements lie in the memory that a storage has now. */
+/* Reports whether t's elements are in the memory that a storage has now. */
 static bool has(const char *storage, const DLTensor *t) {
   const char *start = *(char *const *)(storage + torch->data), *first = (char *)t->data + t->byte_offset;
   size_t size = *(const size_t *)(storage + torch->size);
   return gd_element_count(t) == 0 || (uintptr_t)first - (uintptr_t)start < size;
 }
 
-/* gd_torch_pin forbids to resize the storage that the pin holds, and keeps the memory that it has now from being freed. Nothing
-   happens if it is not known how.
+/* gd_torch_pin forbids to resize the storage that the pin holds, and keeps its current memory from being freed. It does nothing
+   if the layout is unknown.
    Owns: the pin's lock stays the caller's, for gd_torch_unpin.
    False with a BufferError if t, which may be NULL, is in other memory: what gave the storage may have been Python's code. */
 bool gd_torch_pin(gd_pin *pin, const DLTensor *t) {
@@ -84,9 +84,9 @@ bool gd_torch_pin(gd_pin *pin, const DLTensor *t) {
   return true;
 }
 
-/* gd_torch_unpin undoes gd_torch_pin, and gives the storage back. Memory that torch has given up meanwhile is freed; the storage
-   has some now that torch cannot resize.
-   GIL: held; may run Python's code.
+/* gd_torch_unpin undoes gd_torch_pin, and releases the storage. It frees memory that torch has given up meanwhile; the storage
+   then has memory that torch cannot resize.
+   GIL: held; may run Python code.
    Owns: takes what the pin holds. */
 void gd_torch_unpin(gd_pin *pin) {
   const gd_lock *l = &pin->lock;

@@ -1,4 +1,4 @@
-/* The one place that says which godlpack this is: read by pyproject.toml, the C module and Go. */
+/* The only definition of godlpack's version: pyproject.toml, the C module and Go read it. */
 #ifndef GODLPACK_VERSION
 #define GODLPACK_VERSION "0.1.0"
 #endif

@@ -1,5 +1,5 @@
-/* What cpy3 v0.2.0 calls and newer Pythons no longer have. tools/embedtest.py puts this before each of its C files. Python.h
-   must not be included: cgo compiles its own declarations of Python's names with the same flags. */
+/* Functions that cpy3 v0.2.0 calls and newer Pythons do not have. tools/embedtest.py includes this file before each of its C
+   files. Python.h must not be included: cgo compiles its own declarations of Python's names with the same flags. */
 #ifndef GODLPACK_CPY3_H
 #define GODLPACK_CPY3_H
 #if __has_include(<patchlevel.h>)
