@@ -28,7 +28,7 @@ static bool copy_bytes(int from, int to) {
 }
 
 /* Opens the library in file fd. An older copy may have had the same path, by the same descriptor, and the loader would return
-   that copy: so a descriptor is chosen whose path the loader does not know. */
+   that copy: so a descriptor is chosen whose path is new to the loader. */
 static void *open_descriptor(int fd) {
   char path[32];
   void *library = NULL;
