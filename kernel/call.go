@@ -20,7 +20,7 @@ type Host interface {
 	Delete(*dlpack.ManagedTensorVersioned)
 	// Scratch returns the memory for small outputs, the same at each call.
 	Scratch() Scratch
-	// Poll returns an error, usually ErrRaised, if the function shall stop. Asked is false on any goroutine except the calling
+	// Poll returns an error, usually ErrRaised, if the function must stop. Asked is false on any goroutine except the calling
 	// one, which alone may poll.
 	Poll() (asked bool, err error)
 	// Invoke calls a function of the host; memory that ret refers to is valid until the call ends. The host takes all that the

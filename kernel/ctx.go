@@ -84,7 +84,7 @@ func (c *Call) newCtx() *Ctx {
 	return ctx
 }
 
-// Err returns nil as long as the function shall continue. A function that runs long calls it now and then, and returns the
+// Err returns nil as long as the function may continue. A function that runs long calls it now and then, and returns the
 // error: the user has pressed Ctrl-C. The host is polled at most every 10 ms, by the goroutine that called the function; other
 // goroutines get the recorded error. A call of Err takes about as long as reading the clock.
 func (ctx *Ctx) Err() error {

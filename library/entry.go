@@ -15,7 +15,7 @@ import (
 // godlpackCall is the Go side of the table's entry gd_call. It never panics: Func.Call recovers.
 //
 // GIL: any; Go does not use it.
-// Owns: as godlpack.h says.
+// Owns: as in godlpack.h.
 // Threads: any.
 //
 //export godlpackCall

@@ -16,7 +16,7 @@ import (
 )
 
 // convertText has a hash of what numpy and ml_dtypes make of all codes or probes, for each pair of types: written by
-// testdata/convert.py, which says how.
+// testdata/convert.py, which describes the hash.
 //
 //go:embed testdata/convert.txt
 var convertText []byte
