@@ -67,7 +67,7 @@ func (h host) Scratch() kernel.Scratch {
 	return kernel.Scratch{Start: h.ctx.scratch, Size: int(h.ctx.scratch_size)}
 }
 
-// Poll polls the host whether to stop.
+// Poll reports whether the host requests a stop.
 //
 // GIL: any.
 // Owns: nothing; with ErrRaised the host has an exception pending.

@@ -15,7 +15,7 @@ import (
 	"godlpack/dlpack"
 )
 
-// convertText has a hash of what numpy and ml_dtypes make of all codes or probes, for each pair of types: written by
+// convertText has a hash of the results of numpy and ml_dtypes for all codes or probes, for each pair of types: written by
 // testdata/convert.py, which describes the hash.
 //
 //go:embed testdata/convert.txt
