@@ -7,9 +7,9 @@ import (
 	"godlpack/dlpack"
 )
 
-// Upload queues a copy from the host to the device. The bytes must stay as they are until the stream got there, those of
-// Go's memory also where they are (runtime.Pinner, or a reference until Synchronize). The driver reads ordinary memory at
-// once on most systems, pinned memory (Memory.Bytes) never.
+// Upload queues a copy from the host to the device. The bytes must not change until the stream has read them, and those of Go's
+// memory must not move either (runtime.Pinner, or a reference until Synchronize). On most systems the driver reads ordinary
+// memory at once, pinned memory (Memory.Bytes) never.
 func (s Stream) Upload(to unsafe.Pointer, from []byte) error {
 	if len(from) == 0 {
 		return nil
@@ -31,7 +31,7 @@ func (s Stream) Download(to *Memory, from unsafe.Pointer, bytes int) error {
 	return s.call(fnMemcpyDtoHAsync, uintptr(to.start), uintptr(from), uintptr(bytes), s.handle)
 }
 
-// Fetch copies from the device to the host, after all work that is queued on the stream by now, and waits for it.
+// Fetch copies from the device to the host, after all work now queued on the stream, and waits for it.
 func (s Stream) Fetch(to []byte, from unsafe.Pointer) error {
 	if len(to) == 0 {
 		return nil
@@ -62,8 +62,8 @@ func (s Stream) CopyFrom(source *Device, to, from unsafe.Pointer, bytes int) err
 	return s.call(fnMemcpyPeerAsync, uintptr(to), s.device.context, uintptr(from), source.context, uintptr(bytes), s.handle)
 }
 
-// Fill queues count repetitions of a pattern of 1, 2 or 4 bytes; others are a ValueError. The address is a multiple of
-// the pattern's size.
+// Fill queues count repetitions of a pattern of 1, 2 or 4 bytes; others are a ValueError. The address is a multiple of the
+// pattern's size.
 func (s Stream) Fill(to unsafe.Pointer, pattern []byte, count int) error {
 	var value uintptr
 	for i, b := range pattern {
@@ -89,8 +89,8 @@ func (dev *Device) Upload(to unsafe.Pointer, from []byte) error {
 	})
 }
 
-// Download copies from the device to the host, after all work on the default stream and on streams that wait for it. The
-// bytes are there when it returns.
+// Download copies from the device to the host, after all work on the default stream and on streams that wait for it. The copy
+// is complete when it returns.
 func (dev *Device) Download(to []byte, from unsafe.Pointer) error {
 	if len(to) == 0 {
 		return nil
@@ -100,8 +100,8 @@ func (dev *Device) Download(to []byte, from unsafe.Pointer) error {
 	})
 }
 
-// Copy copies within the device, after all work on the default stream and on streams that wait for it. It may return before
-// the copy is done; the default stream knows.
+// Copy copies within the device, after all work on the default stream and on streams that wait for it. It may return before the
+// copy is done; the default stream keeps the order.
 func (dev *Device) Copy(to, from unsafe.Pointer, bytes int) error {
 	if bytes == 0 {
 		return nil

@@ -33,7 +33,7 @@ func (d *Driver) openDevice(id int) (*Device, error) {
 		return nil, dlpack.Wrap(err, dlpack.Device{Type: dlpack.CUDA, ID: int32(id)}.String())
 	}
 	pools, err := dev.Attribute(MemoryPoolsSupported)
-	if err != nil && !errors.Is(err, &Error{Result: InvalidValue}) { // which is what drivers say that know no pools
+	if err != nil && !errors.Is(err, &Error{Result: InvalidValue}) { // the result of drivers without pools
 		return nil, err
 	}
 	dev.pools = pools != 0 && d.has(fnMemAllocAsync) && d.has(fnMemFreeAsync)
@@ -43,7 +43,7 @@ func (d *Driver) openDevice(id int) (*Device, error) {
 // ID returns the device's number.
 func (dev *Device) ID() int { return dev.id }
 
-// DLPack returns the device in DLPack's terms: "cuda:0".
+// DLPack returns the device as DLPack's: "cuda:0".
 func (dev *Device) DLPack() dlpack.Device {
 	return dlpack.Device{Type: dlpack.CUDA, ID: int32(dev.id)}
 }
@@ -54,7 +54,7 @@ func (dev *Device) HasPools() bool { return dev.pools }
 // Context returns the primary context, a CUcontext.
 func (dev *Device) Context() uintptr { return dev.context }
 
-// Attribute is a CUdevice_attribute: what a device can be asked.
+// Attribute is a CUdevice_attribute: a property of a device.
 type Attribute int32
 
 // Some attributes; Device.Attribute takes all of CUDA's.
@@ -66,14 +66,14 @@ const (
 	MemoryPoolsSupported   Attribute = 115
 )
 
-// Attribute asks the device.
+// Attribute returns the device's value.
 func (dev *Device) Attribute(a Attribute) (int, error) {
 	var v int32
 	err := dev.driver.call(fnDeviceGetAttribute, uintptr(unsafe.Pointer(&v)), uintptr(a), uintptr(dev.handle))
 	return int(v), err
 }
 
-// ComputeCapability returns what code to compile for: 9, 0 for sm_90.
+// ComputeCapability returns the architecture to compile for: 9, 0 for sm_90.
 func (dev *Device) ComputeCapability() (major, minor int, err error) {
 	if major, err = dev.Attribute(ComputeCapabilityMajor); err != nil {
 		return 0, 0, err
@@ -90,7 +90,7 @@ func (dev *Device) Name() (string, error) {
 	return string(name), err
 }
 
-// Memory returns how many bytes of memory the device has free, and altogether.
+// Memory returns the device's free and total memory, in bytes.
 func (dev *Device) Memory() (free, total int64, err error) {
 	var size [2]uintptr
 	err = dev.do(func() error {
@@ -99,8 +99,8 @@ func (dev *Device) Memory() (free, total int64, err error) {
 	return int64(size[0]), int64(size[1]), err
 }
 
-// do runs work with the primary context current in this thread, and leaves the thread as it was: its own current context
-// is what decides, for others, which device they are on.
+// do runs work with the primary context current in this thread, and then restores the thread's own current context, which
+// selects the device for other code.
 func (dev *Device) do(work func() error) error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()

@@ -1,6 +1,6 @@
-// Package cuda is device memory, streams, events and kernels of NVIDIA's GPUs, by the driver API. The driver, libcuda, is
-// found when it is first needed: nothing of CUDA is needed to build, and a machine without it gets an error that says so
-// (ErrNoDriver), and only from this package.
+// Package cuda provides device memory, streams, events and kernels of NVIDIA's GPUs, by the driver API. The driver, libcuda, is
+// loaded at its first use: a build needs no part of CUDA, and on a machine without the driver only this package returns an
+// error, which states so (ErrNoDriver).
 //
 //	dev, err := cuda.Open(0)                 // a device, with its primary context
 //	s, err := dev.NewStream()
@@ -14,14 +14,14 @@
 //
 // # Contexts and threads
 //
-// A context is current in a thread, and goroutines change threads. Every call here makes its device's primary context
-// current for its own duration, and leaves the thread as it was: other libraries of the process, which share the
-// primary context, notice nothing. All methods may be called from any goroutine.
+// A context is current in a thread, and goroutines change threads. Every call here makes its device's primary context current
+// for its own duration, and then restores the thread's context: other libraries of the process, which share the primary
+// context, are not affected. All methods may be called from any goroutine.
 //
 // # Streams
 //
-// Whatever takes a Stream is queued there and returns before it is done; its errors may turn up at a later call. Work on
-// two streams is in no order unless one waits for the other (Stream.WaitFor). This is what DLPack's rules about streams
-// come down to: the exchange table never waits, the consumer works on the producer's current stream; __dlpack__ makes the
-// consumer's stream wait (StreamArgument).
+// A method that takes a Stream queues work there and returns before it is done; a later call may return its errors. Work on two
+// streams has no order unless one waits for the other (Stream.WaitFor). DLPack's rules about streams amount to this: the
+// exchange table never waits, the consumer works on the producer's current stream; __dlpack__ makes the consumer's stream wait
+// (StreamArgument).
 package cuda

@@ -7,21 +7,21 @@ import (
 	"godlpack/dlpack"
 )
 
-// Driver is CUDA's driver, loaded and initialized. There is one for the process: Default.
+// Driver is CUDA's driver, loaded and initialized. The process has one: Default.
 type Driver struct {
 	library   library
-	addresses [functionCount]uintptr // 0 where this driver has no such function
+	addresses [functionCount]uintptr // 0 if this driver does not have the function
 	devices   struct {
 		sync.Mutex
 		open map[int]*Device
 	}
 }
 
-// Variable is the environment variable that names another file than libcuda.so.1 to load as the driver; for tests.
+// Variable is the environment variable with the file to load as the driver instead of libcuda.so.1; for tests.
 const Variable = "GODLPACK_LIBCUDA"
 
-// Default returns the driver of the process, which is loaded at the first call. Without one, every call returns an error
-// that is ErrNoDriver and says what the loader said.
+// Default returns the driver of the process, which is loaded at the first call. Without one, every call returns an error that
+// is ErrNoDriver and contains the loader's message.
 func Default() (*Driver, error) { return defaultDriver() }
 
 var defaultDriver = sync.OnceValues(findDriver)
@@ -47,8 +47,8 @@ func newDriver(l library) (*Driver, error) {
 	return d, nil
 }
 
-// call calls a function of the driver. Pointers to Go memory are converted in the call itself, which keeps what they
-// point at where it is until the call is over.
+// call calls a function of the driver. Pointers to Go memory are converted in the call itself, which keeps the memory in place
+// until the call returns.
 //
 //go:uintptrescapes
 func (d *Driver) call(f function, args ...uintptr) error {
@@ -61,7 +61,7 @@ func (d *Driver) call(f function, args ...uintptr) error {
 	return nil
 }
 
-// result is call for results that are no errors.
+// result is call for results that are not errors.
 //
 //go:uintptrescapes
 func (d *Driver) result(f function, args ...uintptr) Result {
@@ -74,22 +74,22 @@ func (d *Driver) result(f function, args ...uintptr) Result {
 // has reports whether this driver has a function.
 func (d *Driver) has(f function) bool { return d.addresses[f] != 0 }
 
-// Version returns the newest version of CUDA that the driver speaks: 13, 2 for CUDA 13.2.
+// Version returns the newest version of CUDA that the driver supports: 13, 2 for CUDA 13.2.
 func (d *Driver) Version() (major, minor int, err error) {
 	var v int32
 	err = d.call(fnDriverGetVersion, uintptr(unsafe.Pointer(&v)))
 	return int(v) / 1000, int(v) % 1000 / 10, err
 }
 
-// Count returns how many devices there are.
+// Count returns the number of devices.
 func (d *Driver) Count() (int, error) {
 	var n int32
 	err := d.call(fnDeviceGetCount, uintptr(unsafe.Pointer(&n)))
 	return int(n), err
 }
 
-// Device returns a device by its number, the one that DLPack and torch count by, with its primary context. It is a
-// ValueError if there is none.
+// Device returns a device by its number, as DLPack and torch count, with its primary context. A number without a device is a
+// ValueError.
 func (d *Driver) Device(id int) (*Device, error) {
 	d.devices.Lock()
 	defer d.devices.Unlock()
@@ -104,8 +104,8 @@ func (d *Driver) Device(id int) (*Device, error) {
 	return dev, nil
 }
 
-// Close gives all primary contexts back. What was allocated in them is gone unless others of the process hold them too.
-// A process that is about to end need not call it.
+// Close releases all primary contexts. Their allocations are lost unless others of the process also hold the contexts. A
+// process that is about to end need not call it.
 func (d *Driver) Close() error {
 	d.devices.Lock()
 	defer d.devices.Unlock()

@@ -2,7 +2,7 @@ package cuda
 
 import "testing"
 
-// BenchmarkCall is what it costs to call a function of the driver, without what the function does.
+// BenchmarkCall measures a call of a function of the driver, without the function's own work.
 func BenchmarkCall(b *testing.B) {
 	d, err := newDriver(fake.loaded)
 	if err != nil {

@@ -64,7 +64,7 @@ func TestDevice(t *testing.T) {
 	}
 }
 
-// A thread's own current context must be there again after each of our calls, also after those that fail.
+// A thread's own current context is current again after each call of this package, also after a failure.
 func TestThreadKeepsItsContext(t *testing.T) {
 	d := open(t)
 	first, second := must(d.Device(0))(t), must(d.Device(1))(t)
@@ -156,11 +156,11 @@ func TestErrorWords(t *testing.T) {
 	}
 }
 
-// Whichever call fails, the error says which one, the thread is as it was, and nothing is left.
+// Whichever call fails, the error names it, the thread's context is restored, and nothing leaks.
 func TestEveryCallMayFail(t *testing.T) {
 	for _, name := range names {
 		if name == "cuCtxPopCurrent_v2" {
-			continue // it takes back what was pushed a moment ago: after a failure the thread is lost
+			continue // it undoes the push: if it fails, the thread's context is lost
 		}
 		failed := false
 		for skip := int32(0); ; skip++ {
@@ -171,7 +171,7 @@ func TestEveryCallMayFail(t *testing.T) {
 			err := everything(d)
 			fake.fail("", 0, 0)
 			check(t, d.Close())
-			lostEvent := name == "cuEventDestroy_v2" || name == "cuCtxPushCurrent_v2" // WaitFor has nobody to leave its event to
+			lostEvent := name == "cuEventDestroy_v2" || name == "cuCtxPushCurrent_v2" // WaitFor has no owner for its event
 			if left := fake.live(); left != nothingLeft && !(lostEvent && left == strings.Replace(nothingLeft, "events=0", "events=1", 1)) {
 				t.Fatalf("%s failed at its call %d: %s", name, skip, left)
 			}
@@ -193,7 +193,7 @@ func TestEveryCallMayFail(t *testing.T) {
 	}
 }
 
-// everything calls all there is, and gives all back by its own means.
+// everything calls every function, and releases all that it made.
 func everything(d *Driver) (err error) {
 	note := func(e error) { err = errors.Join(err, e) }
 	_, _, e := d.Version()

@@ -9,10 +9,10 @@ import (
 	"godlpack/dlpack"
 )
 
-// Result is a CUresult: what a function of the driver returns.
+// Result is a CUresult, the result of a driver function.
 type Result int32
 
-// The results that this package, or a caller, decides by. All others have a name too: the driver's own (Error.Name).
+// The results that this package or its callers distinguish. All others have the driver's own names too (Error.Name).
 const (
 	Success           Result = 0
 	InvalidValue      Result = 1
@@ -32,7 +32,7 @@ const (
 	CaptureNotAllowed Result = 900 // CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED
 )
 
-// Error is a call that the driver, or NVRTC, refused. It is found by errors.As.
+// Error is a failed call of the driver or of NVRTC. errors.As finds it.
 type Error struct {
 	Call   string // "cuMemAlloc_v2"
 	Result Result
@@ -40,7 +40,7 @@ type Error struct {
 	Text   string // "out of memory"; NVRTC has none
 }
 
-// Error returns all of it: "cuMemAlloc_v2: CUDA_ERROR_OUT_OF_MEMORY (2): out of memory".
+// Error returns all fields: "cuMemAlloc_v2: CUDA_ERROR_OUT_OF_MEMORY (2): out of memory".
 func (e *Error) Error() string {
 	text := fmt.Sprintf("%s: %s (%d)", e.Call, e.Name, int(e.Result))
 	if e.Text != "" {
@@ -49,17 +49,17 @@ func (e *Error) Error() string {
 	return text
 }
 
-// Is reports whether two errors have the same result, so that errors.Is(err, &Error{Result: NotReady}) asks for one.
+// Is reports whether two errors have the same result, for tests such as errors.Is(err, &Error{Result: NotReady}).
 func (e *Error) Is(target error) bool {
 	other, ok := target.(*Error)
 	return ok && other.Result == e.Result
 }
 
-// ErrNoDriver is what every function returns, with the loader's words, on a machine without CUDA's driver. Python sees a
-// BufferError: data cannot be exchanged with a device that nothing can reach.
+// ErrNoDriver is the error of every function, with the loader's message, on a machine without CUDA's driver. In Python it is a
+// BufferError: no data can be exchanged with an inaccessible device.
 var ErrNoDriver = errors.New("no CUDA driver")
 
-// explain adds what a compiler said to the error of the call that compiled.
+// explain adds a compiler's log to the error of the call that compiled.
 func explain(err error, kind dlpack.Kind, said []byte) error {
 	var e *Error
 	if said = bytes.TrimSpace(said); len(said) == 0 || !errors.As(err, &e) {
@@ -68,7 +68,7 @@ func explain(err error, kind dlpack.Kind, said []byte) error {
 	return dlpack.Errorf(kind, "%w\n%s", e, said)
 }
 
-// kindOf says which Python exception a result becomes.
+// kindOf returns the Python exception of a result.
 func kindOf(r Result) dlpack.Kind {
 	switch r {
 	case OutOfMemory:
@@ -81,13 +81,13 @@ func kindOf(r Result) dlpack.Kind {
 	return dlpack.KindRuntime
 }
 
-// failure words the result of a call in the driver's terms.
+// failure describes the result of a call with the driver's name and text.
 func (d *Driver) failure(f function, r Result) error {
 	e := &Error{Call: names[f], Result: r, Name: d.textOf(fnGetErrorName, r), Text: d.textOf(fnGetErrorString, r)}
 	return dlpack.Errorf(kindOf(r), "%w", e)
 }
 
-// textOf asks the driver for its own words; an older driver than the result has none.
+// textOf returns the driver's text; a driver older than the result has none.
 func (d *Driver) textOf(f function, r Result) string {
 	var text *byte
 	if d.result(f, uintptr(r), uintptr(unsafe.Pointer(&text))) != Success || text == nil {

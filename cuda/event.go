@@ -11,8 +11,8 @@ type Event struct {
 	handle uintptr
 }
 
-// NewEvent makes an event that nothing has recorded yet, which counts as done. Timed ones can be compared by Since; those
-// that are not are cheaper to wait for. Close it.
+// NewEvent makes an event that is not recorded yet, which counts as done. Timed ones can be compared by Since; the others are
+// cheaper to wait for. Close it.
 func (dev *Device) NewEvent(timed bool) (Event, error) {
 	flags := uintptr(2) // CU_EVENT_DISABLE_TIMING
 	if timed {
@@ -25,7 +25,7 @@ func (dev *Device) NewEvent(timed bool) (Event, error) {
 	return e, err
 }
 
-// Record makes e the point behind all work that is queued on s by now.
+// Record sets e to the point after all work now queued on s.
 func (e Event) Record(s Stream) error { return e.call(fnEventRecord, s.handle) }
 
 // Synchronize waits for the point.
@@ -34,7 +34,7 @@ func (e Event) Synchronize() error { return e.call(fnEventSynchronize) }
 // Done reports whether the point is reached, without waiting.
 func (e Event) Done() (bool, error) { return ready(e.call(fnEventQuery)) }
 
-// Close destroys the event; whoever waits for it still gets its answer.
+// Close destroys the event; pending waits for it still complete.
 func (e Event) Close() error { return e.call(fnEventDestroy) }
 
 // Since returns the time between two timed events, to about half a microsecond.
@@ -52,7 +52,7 @@ func (e Event) call(f function, more ...uintptr) error {
 	})
 }
 
-// Wait lets all work that is queued on s from now on wait for the point, which may be on another device.
+// Wait makes all work queued on s from now on wait for the point, which may be on another device.
 func (s Stream) Wait(e Event) error {
 	return s.call(fnStreamWaitEvent, s.handle, e.handle, 0)
 }

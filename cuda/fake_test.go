@@ -14,12 +14,12 @@ import (
 	"github.com/ebitengine/purego"
 )
 
-// fake is the driver of testdata/fake, and what it can be asked beyond CUDA.
+// fake holds the driver of testdata/fake, and its functions beyond CUDA's.
 var fake struct {
 	loaded
 	file    string
 	log     func() string
-	reset   func() // forgets the log, and events that were not closed
+	reset   func() // clears the log, and events that were not closed
 	fail    func(name string, skip, code int32)
 	live    func() string
 	peek    func(to unsafe.Pointer, from uintptr, n uintptr) int32
@@ -64,7 +64,7 @@ func loadFake() error {
 
 const nothingLeft = "memories=0 streams=0 events=0 modules=0 contexts=0"
 
-// open initializes the fake for one test, which fails if it does not give all back.
+// open initializes the fake for one test, which fails if it does not release everything.
 func open(t *testing.T) *Driver {
 	t.Helper()
 	fake.reset()
@@ -94,7 +94,7 @@ func device(t *testing.T) *Device {
 	return dev
 }
 
-// must fails the test for an error.
+// must returns a function that fails the test for an error.
 func must[T any](v T, err error) func(*testing.T) T {
 	return func(t *testing.T) T {
 		t.Helper()
@@ -112,7 +112,7 @@ func check(t *testing.T, err error) {
 	}
 }
 
-// closing closes what a test opened, at its end.
+// closing closes a test's value at the end of the test.
 func closing[C interface{ Close() error }](t *testing.T, c C) C {
 	t.Helper()
 	t.Cleanup(func() {
@@ -133,7 +133,7 @@ func calls(name string) (found []string) {
 	return found
 }
 
-// peek reads a device's memory as it is, with queued work not done.
+// peek reads a device's memory in its present state, without the queued work.
 func peek(t *testing.T, m *Memory) []byte {
 	t.Helper()
 	b := make([]byte, m.size)

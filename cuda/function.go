@@ -59,8 +59,8 @@ const (
 	functionCount
 )
 
-// ... and by the names that libcuda exports. A header calls cuMemAlloc_v2 "cuMemAlloc"; the library has both, and the
-// bare one is the oldest.
+// ... and by the names that libcuda exports. A header calls cuMemAlloc_v2 "cuMemAlloc"; the library has both, and the name
+// without a suffix is the oldest.
 var names = [functionCount]string{
 	fnInit:                "cuInit",
 	fnGetErrorName:        "cuGetErrorName",

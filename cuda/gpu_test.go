@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// scalePTX is scale(float *x, float a, int n), so that a GPU can be tried where there is no NVRTC.
+// scalePTX is scale(float *x, float a, int n), for GPUs of machines without NVRTC.
 const scalePTX = `.version 6.3
 .target sm_75
 .address_size 64
@@ -37,7 +37,7 @@ done:
 }
 `
 
-// TestRealDevice runs on a GPU, if it is asked to: GODLPACK_TEST_GPU=1.
+// TestRealDevice runs on a GPU if GODLPACK_TEST_GPU=1.
 func TestRealDevice(t *testing.T) {
 	if os.Getenv("GODLPACK_TEST_GPU") == "" {
 		t.Skip("only with GODLPACK_TEST_GPU=1, and a CUDA GPU")

@@ -11,7 +11,7 @@ import (
 	"godlpack/dlpack"
 )
 
-// library is a C library by its functions: libcuda itself, or what a test puts in its place.
+// library gives access to a C library's functions: libcuda itself, or a test's substitute.
 type library interface {
 	symbol(name string) uintptr // its address, 0 if the library has none of that name
 	call(address uintptr, args []uintptr) int32
@@ -21,19 +21,18 @@ type library interface {
 type loaded struct{ handle uintptr }
 
 func (l loaded) symbol(name string) uintptr {
-	address, _ := purego.Dlsym(l.handle, name) // 0 says it all
+	address, _ := purego.Dlsym(l.handle, name) // 0 reports the error
 	return address
 }
 
-// call passes whole numbers and addresses alone: all that CUDA's functions take. RegisterFunc would cost three times as
-// much.
+// call passes only integers and addresses: CUDA's functions take no others. RegisterFunc would cost three times as much.
 func (loaded) call(address uintptr, args []uintptr) int32 {
 	result, _, _ := purego.SyscallN(address, args...)
 	return int32(result)
 }
 
-// load opens the first of the named files that the loader finds: the one that an environment variable names, and no
-// other, if it is set. The library stays open for the life of the process.
+// load opens the first of the named files that the loader finds, or only the file in the environment variable if that is set.
+// The library stays open for the life of the process.
 func load(variable string, names ...string) (library, error) {
 	if name := environment(variable); name != "" {
 		names = []string{name}
@@ -49,8 +48,8 @@ func load(variable string, names ...string) (library, error) {
 	return nil, errors.New(strings.Join(refusals, "; "))
 }
 
-// environment reads a variable of the process. Go knows those that the process began with and those that Go set; a
-// library in a process of others asks libc for the rest.
+// environment reads a variable of the process. Go has those from the start of the process and those that Go set; a library in a
+// foreign process gets the rest from libc.
 func environment(variable string) string {
 	if value, set := os.LookupEnv(variable); set {
 		return value
@@ -63,10 +62,10 @@ func environment(variable string) string {
 	if value == 0 {
 		return ""
 	}
-	return cText(*(**byte)(unsafe.Pointer(&value))) // an address of C's: no conversion that vet could doubt
+	return cText(*(**byte)(unsafe.Pointer(&value))) // an address of C's, in a form that vet accepts
 }
 
-// cText copies a text of C, which ends with a zero byte.
+// cText copies a C string, which ends with a zero byte.
 func cText(p *byte) string {
 	n := 0
 	for *(*byte)(unsafe.Add(unsafe.Pointer(p), n)) != 0 {
@@ -75,7 +74,7 @@ func cText(p *byte) string {
 	return string(unsafe.Slice(p, n))
 }
 
-// zeroTerminated is a text as C wants it.
+// zeroTerminated returns a text as a C string.
 func zeroTerminated(text string) *byte {
 	return unsafe.SliceData(append([]byte(text), 0))
 }

@@ -7,8 +7,8 @@ import (
 	"godlpack/dlpack"
 )
 
-// Memory is memory that this package allocated: on a device, pinned on the host, or managed. It is given back by Close,
-// and by nothing else: the collector does not know what work on a device still uses it.
+// Memory is memory that this package allocated: on a device, pinned on the host, or managed. Only Close frees it: the collector
+// cannot determine whether work on a device still uses it.
 type Memory struct {
 	device *Device
 	kind   dlpack.DeviceType // CUDA, CUDAHost, CUDAManaged
@@ -30,16 +30,16 @@ func (dev *Device) AllocOf(kind dlpack.DeviceType, bytes int) (*Memory, error) {
 	return nil, dlpack.Errorf(dlpack.KindBuffer, "CUDA has no memory on %s", kind)
 }
 
-// Alloc allocates bytes on the device, aligned to 256; their content is undefined. It may wait for all work on the device.
-// No bytes are no memory: the pointer is nil. It is a MemoryError if there is not enough.
+// Alloc allocates bytes on the device, aligned to 256; their content is undefined. It may wait for all work on the device. For
+// 0 bytes it allocates nothing: the pointer is nil. Lack of memory is a MemoryError.
 func (dev *Device) Alloc(bytes int) (*Memory, error) {
 	return dev.alloc(dlpack.CUDA, bytes, func(m *Memory) error {
 		return dev.driver.call(fnMemAlloc, uintptr(unsafe.Pointer(&m.start)), uintptr(bytes))
 	})
 }
 
-// AllocOn allocates bytes in the order of a stream, which neither waits nor is waited for: work that is queued there
-// later may use them. Work on other streams must wait for this one. Where the driver has no pools, it is Alloc.
+// AllocOn allocates bytes in the order of a stream, without any wait: work that is queued there later may use them. Work on
+// other streams must wait for this one. If the driver has no pools, it is Alloc.
 func (dev *Device) AllocOn(s Stream, bytes int) (*Memory, error) {
 	if !dev.pools {
 		return dev.Alloc(bytes)
@@ -49,8 +49,8 @@ func (dev *Device) AllocOn(s Stream, bytes int) (*Memory, error) {
 	})
 }
 
-// AllocHost allocates bytes on the host that are pinned: copies from and to devices need no detour, and may go on while
-// the host works.
+// AllocHost allocates bytes on the host that are pinned: copies from and to devices are direct, and may continue while the host
+// works.
 func (dev *Device) AllocHost(bytes int) (*Memory, error) {
 	const portable = 1 // pinned for all contexts
 	return dev.alloc(dlpack.CUDAHost, bytes, func(m *Memory) error {
@@ -58,7 +58,7 @@ func (dev *Device) AllocHost(bytes int) (*Memory, error) {
 	})
 }
 
-// AllocManaged allocates bytes that move between the host and devices as they are used.
+// AllocManaged allocates bytes that move between the host and devices on use.
 func (dev *Device) AllocManaged(bytes int) (*Memory, error) {
 	const attachGlobal = 1 // any stream on any device may use it
 	return dev.alloc(dlpack.CUDAManaged, bytes, func(m *Memory) error {
@@ -80,13 +80,13 @@ func (dev *Device) alloc(kind dlpack.DeviceType, bytes int, allocate func(*Memor
 	return m, nil
 }
 
-// Pointer returns the address; nil for no bytes. The host must not read what is on a device.
+// Pointer returns the address; nil for no bytes. The host must not read memory on a device.
 func (m *Memory) Pointer() unsafe.Pointer { return m.start }
 
 // Size returns the number of bytes.
 func (m *Memory) Size() int { return m.size }
 
-// DLPack returns where the memory is, in DLPack's terms; host and managed memory has number 0 (R30).
+// DLPack returns the memory's device as DLPack's; host and managed memory has number 0 (R30).
 func (m *Memory) DLPack() dlpack.Device {
 	if m.kind == dlpack.CUDA {
 		return m.device.DLPack()
@@ -94,8 +94,8 @@ func (m *Memory) DLPack() dlpack.Device {
 	return dlpack.Device{Type: m.kind}
 }
 
-// Bytes returns pinned or managed memory as the host sees it, and nil for memory on a device. It must not be used after
-// Close, nor while a device works on it.
+// Bytes returns pinned or managed memory for the host, and nil for memory on a device. It must not be used after Close, nor
+// while a device works on it.
 func (m *Memory) Bytes() []byte {
 	if !m.kind.HostReadable() {
 		return nil
@@ -103,14 +103,14 @@ func (m *Memory) Bytes() []byte {
 	return unsafe.Slice((*byte)(m.start), m.size)
 }
 
-// Close gives the memory back. It waits for all work on the device first, so nothing that was queued can miss it. Once is
-// enough; more often does no harm.
+// Close frees the memory. It waits for all work on the device first, so that no queued work uses freed memory. Further calls
+// have no effect.
 func (m *Memory) Close() error {
 	return m.release(func() error { return m.device.driver.call(m.free(), uintptr(m.start)) })
 }
 
-// CloseOn gives memory on a device back in the order of a stream: when what is queued there by now is done. Work on
-// other streams that uses the memory must be waited for by this one. Where the driver has no pools, it is Close.
+// CloseOn frees memory on a device in the order of a stream: after all work now queued there. The stream must wait for work on
+// other streams that uses the memory. If the driver has no pools, it is Close.
 func (m *Memory) CloseOn(s Stream) error {
 	if !m.device.pools || m.kind != dlpack.CUDA {
 		return m.Close()
@@ -118,12 +118,12 @@ func (m *Memory) CloseOn(s Stream) error {
 	return m.release(func() error { return m.device.driver.call(fnMemFreeAsync, uintptr(m.start), s.handle) })
 }
 
-// Deleter is what it takes to free memory without this package: the addresses of the driver's functions, all of which
-// return a CUresult. Push(Context), Free(Address), Pop(&context), in this order, on any thread.
+// Deleter describes how to free memory without this package: the addresses of the driver's functions, all of which return a
+// CUresult. Call Push(Context), Free(Address), Pop(&context), in this order, on any thread.
 type Deleter struct{ Address, Context, Push, Free, Pop uintptr }
 
-// Detach gives the memory away to whoever calls the Deleter: Close does nothing from now on. The zero Deleter means that
-// there was nothing to free.
+// Detach transfers the memory to the caller of the Deleter: Close does nothing from now on. The zero Deleter means that there
+// was nothing to free.
 func (m *Memory) Detach() Deleter {
 	if m.closed.Swap(true) || m.start == nil {
 		return Deleter{}

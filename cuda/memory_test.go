@@ -11,7 +11,7 @@ import (
 	"godlpack/dlpack"
 )
 
-// insist closes c as often as it takes, for tests in which a first Close is made to fail. It returns the first error.
+// insist closes c until it succeeds, for tests that make a first Close fail. It returns the first error.
 func insist(c interface{ Close() error }) error {
 	first := c.Close()
 	if m, ok := c.(*Memory); ok && first != nil {
@@ -183,7 +183,7 @@ func TestCopyToAnotherDevice(t *testing.T) {
 	}
 }
 
-// What is queued is not done before it is waited for; pinned bytes are read when the stream gets there, others at once.
+// Queued work is not done before a wait; pinned bytes are read when the stream gets there, others at once.
 func TestQueuedCopies(t *testing.T) {
 	dev := device(t)
 	s := closing(t, must(dev.NewStream())(t))
@@ -233,7 +233,7 @@ func TestMemoryInStreamOrder(t *testing.T) {
 	m := must(dev.AllocOn(s, 4))(t)
 	check(t, s.Fill(m.start, []byte{7}, 4))
 	check(t, m.CloseOn(s))
-	check(t, m.Close()) // once is enough
+	check(t, m.Close()) // a second Close has no effect
 	if fake.live() == nothingLeft {
 		t.Error("freed before the stream got there")
 	}
@@ -243,7 +243,7 @@ func TestMemoryInStreamOrder(t *testing.T) {
 	}
 }
 
-// Close waits for the work that uses the memory, whatever stream it is on.
+// Close waits for work on any stream that uses the memory.
 func TestCloseWaits(t *testing.T) {
 	dev := device(t)
 	s := closing(t, must(dev.NewStream())(t))
@@ -259,7 +259,7 @@ func TestCloseWaits(t *testing.T) {
 	}
 }
 
-// Memory that was detached is freed by three addresses alone.
+// Three addresses alone free memory that was detached.
 func TestDetach(t *testing.T) {
 	dev := device(t)
 	for _, kind := range []dlpack.DeviceType{dlpack.CUDA, dlpack.CUDAHost, dlpack.CUDAManaged} {

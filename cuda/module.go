@@ -15,18 +15,17 @@ type Module struct {
 	handle uintptr
 }
 
-// LoadModule loads PTX, which the driver compiles, or a cubin. What the driver has to say about bad PTX is part of the
-// error.
+// LoadModule loads PTX, which the driver compiles, or a cubin. The error includes the driver's log about bad PTX.
 func (dev *Device) LoadModule(image []byte) (*Module, error) {
 	m := &Module{device: dev}
-	text := append(bytes.Clone(image), 0) // PTX ends with a zero byte; a cubin knows its size
+	text := append(bytes.Clone(image), 0) // PTX ends with a zero byte; a cubin contains its size
 	log := make([]byte, 8<<10)
 	const errorLogBuffer, errorLogSize = 5, 6
 	options := []int32{errorLogBuffer, errorLogSize}
 	values := []uintptr{uintptr(unsafe.Pointer(&log[0])), uintptr(len(log))}
 	var pins runtime.Pinner
 	defer pins.Unpin()
-	pins.Pin(&log[0]) // its address is in values, where nobody looks
+	pins.Pin(&log[0]) // values holds its address, where the collector does not look
 	err := dev.do(func() error {
 		return dev.driver.call(fnModuleLoadDataEx, uintptr(unsafe.Pointer(&m.handle)), uintptr(unsafe.Pointer(&text[0])),
 			uintptr(len(options)), uintptr(unsafe.Pointer(&options[0])), uintptr(unsafe.Pointer(&values[0])))
@@ -43,7 +42,7 @@ func (m *Module) Close() error {
 	return m.device.do(func() error { return m.device.driver.call(fnModuleUnload, m.handle) })
 }
 
-// Function returns a kernel of the module by its name in PTX, which is that of the source for extern "C" ones.
+// Function returns a kernel of the module by its name in PTX, which equals the source's for extern "C" functions.
 func (m *Module) Function(name string) (Function, error) {
 	f := Function{device: m.device}
 	text := zeroTerminated(name)
@@ -59,16 +58,16 @@ type Function struct {
 	handle uintptr
 }
 
-// Grid is how many threads run a kernel: Blocks of Threads each, along x, y and z; and how many bytes of shared memory
-// each block has beyond what the kernel itself declares.
+// Grid is the number of threads that run a kernel: Blocks of Threads each, along x, y and z; and the bytes of shared memory of
+// each block beyond those that the kernel itself declares.
 type Grid struct {
 	Blocks, Threads [3]int
 	Shared          int
 }
 
-// Launch queues the kernel on a stream. The arguments are the kernel's parameters in order: *Memory and unsafe.Pointer
-// for pointers, and bool, int8 to int64, uint8 to uint64, uintptr, float32 and float64 for numbers of that size. Others,
-// int among them, are a TypeError; whether number and sizes are those of the kernel nobody can check.
+// Launch queues the kernel on a stream. The arguments are the kernel's parameters in order: *Memory and unsafe.Pointer for
+// pointers, and bool, int8 to int64, uint8 to uint64, uintptr, float32 and float64 for numbers of that size. Others, including
+// int, are a TypeError; number and sizes of the kernel's parameters cannot be checked.
 func (f Function) Launch(s Stream, g Grid, args ...any) error {
 	if s.device != f.device {
 		return dlpack.Errorf(dlpack.KindValue, "Launch: the kernel is on %s, the stream on %s", f.device.DLPack(), s.device.DLPack())
@@ -93,7 +92,7 @@ func (f Function) Launch(s Stream, g Grid, args ...any) error {
 	})
 }
 
-// cellsOf puts each argument into 8 bytes, from the first one on, as a little-endian machine has them.
+// cellsOf puts each argument into 8 bytes, from the first one on, in little-endian order.
 func cellsOf(args []any) ([]uint64, error) {
 	cells := make([]uint64, len(args))
 	for i, a := range args {

@@ -58,7 +58,7 @@ func TestLaunch(t *testing.T) {
 	}
 }
 
-// Of a kernel that the fake does not know, it tells what it was called with.
+// The fake reports the arguments of an unknown kernel.
 func TestArguments(t *testing.T) {
 	dev := device(t)
 	mod := closing(t, must(dev.LoadModule([]byte(".entry strange(.param .u64 a, .param .u32 b)")))(t))
@@ -128,7 +128,7 @@ func TestNoCompiler(t *testing.T) {
 	}
 }
 
-// NVIDIA's own compiler needs no GPU: where there is one, it must understand us.
+// NVIDIA's own compiler needs no GPU: if it is installed, it must accept the calls of this package.
 func TestRealCompiler(t *testing.T) {
 	c, err := findCompiler()
 	if errors.Is(err, ErrNoCompiler) {

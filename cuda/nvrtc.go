@@ -11,14 +11,14 @@ import (
 	"godlpack/dlpack"
 )
 
-// CompilerVariable is the environment variable that names another file than libnvrtc.so to compile with.
+// CompilerVariable is the environment variable with the file to compile with instead of libnvrtc.so.
 const CompilerVariable = "GODLPACK_LIBNVRTC"
 
-// ErrNoCompiler is what Compile returns where there is no NVRTC: neither on the loader's path, nor loaded already by
-// another library of the process, as torch does.
+// ErrNoCompiler is the error of Compile without NVRTC: neither on the loader's path, nor loaded already by another library of
+// the process, as torch does.
 var ErrNoCompiler = errors.New("no NVRTC to compile CUDA C with")
 
-// compiler is NVRTC by its functions.
+// compiler holds the functions of NVRTC.
 type compiler struct {
 	library                                              library
 	create, destroy, compile, ptxSize, ptx, logSize, log uintptr
@@ -48,7 +48,7 @@ func newCompiler(l library) (*compiler, error) {
 }
 
 // Compile compiles CUDA C to PTX. The name is for messages. Options are NVRTC's: "--gpu-architecture=compute_90",
-// "--std=c++17". What the compiler has to say about bad source is part of the error.
+// "--std=c++17". The error includes the compiler's log about bad source.
 func Compile(source, name string, options ...string) (ptx []byte, err error) {
 	c, err := defaultCompiler()
 	if err != nil {
@@ -93,7 +93,7 @@ func (c *compiler) build(program uintptr, options []string) error {
 	return c.call("nvrtcCompileProgram", c.compile, program, uintptr(len(options)), uintptr(unsafe.Pointer(&words[0])))
 }
 
-// read gets a text that NVRTC has ready, without the zero byte at its end.
+// read returns a text of NVRTC, without the zero byte at its end.
 func (c *compiler) read(name string, size, get, program uintptr) ([]byte, error) {
 	var n uintptr
 	if err := c.call(name+"Size", size, program, uintptr(unsafe.Pointer(&n))); err != nil {
@@ -118,7 +118,7 @@ func (c *compiler) call(name string, f uintptr, args ...uintptr) error {
 	return dlpack.Errorf(dlpack.KindRuntime, "%w", &Error{Call: name, Result: Result(r), Name: compilerResults[r]})
 }
 
-// compilerResults are NVRTC's own names for what goes wrong.
+// compilerResults are NVRTC's own names for its errors.
 var compilerResults = map[int32]string{
 	1: "NVRTC_ERROR_OUT_OF_MEMORY", 2: "NVRTC_ERROR_PROGRAM_CREATION_FAILURE", 3: "NVRTC_ERROR_INVALID_INPUT",
 	4: "NVRTC_ERROR_INVALID_PROGRAM", 5: "NVRTC_ERROR_INVALID_OPTION", 6: "NVRTC_ERROR_COMPILATION", 7: "NVRTC_ERROR_BUILTIN_OPERATION_FAILURE",

@@ -2,13 +2,12 @@ package cuda
 
 import "godlpack/dlpack"
 
-// NoSync is what a consumer passes to __dlpack__ to say that it sees to the order of streams itself.
+// NoSync is a consumer's argument to __dlpack__ if it orders the streams itself.
 const NoSync = -1
 
-// StreamArgument reads what a consumer says about its stream on a CUDA device: None (given is false) and 1 are the
-// default stream, 2 is the one of the calling thread, a larger number is a handle; sync is false for -1, with which the
-// consumer asks that nothing wait. 0 is refused since it might be either default stream, and so are other negative
-// numbers: a ValueError (R28).
+// StreamArgument reads a consumer's stream argument for a CUDA device: None (given is false) and 1 are the default stream, 2 is
+// the calling thread's, a larger number is a handle; sync is false for -1, with which the consumer requests no wait. 0 is
+// rejected since it is ambiguous between the default streams, and so are other negative numbers: a ValueError (R28).
 func StreamArgument(value int64, given bool) (handle uintptr, sync bool, err error) {
 	switch {
 	case !given:
@@ -23,9 +22,9 @@ func StreamArgument(value int64, given bool) (handle uintptr, sync bool, err err
 	return uintptr(value), true, nil
 }
 
-// InterfaceStream reads the entry "stream" of __cuda_array_interface__, by which a producer says where its work on the
-// memory is queued: none (given is false) asks for no order, and otherwise the numbers are those of StreamArgument, but
-// for -1, which means nothing here.
+// InterfaceStream reads the entry "stream" of __cuda_array_interface__, the stream of a producer's work on the memory: none
+// (given is false) requests no order, and otherwise the numbers are those of StreamArgument, except -1, which has no meaning
+// here.
 func InterfaceStream(value int64, given bool) (handle uintptr, sync bool, err error) {
 	if !given {
 		return 0, false, nil
@@ -36,8 +35,8 @@ func InterfaceStream(value int64, given bool) (handle uintptr, sync bool, err er
 	return StreamArgument(value, true)
 }
 
-// WaitFor lets all work that is queued on s from now on wait for all that is queued on other by now. The host does not
-// wait. Nothing happens if they are the same stream.
+// WaitFor makes all work queued on s from now on wait for all work now queued on other. The host does not wait. There is no
+// effect if they are the same stream.
 func (s Stream) WaitFor(other Stream) (err error) {
 	if s.Is(other) {
 		return nil

@@ -7,7 +7,7 @@ import (
 	"godlpack/dlpack"
 )
 
-// The pointer attributes that are asked for (CUpointer_attribute).
+// The pointer attributes that this package reads (CUpointer_attribute).
 const (
 	attributeMemoryType    = 2
 	attributeIsManaged     = 8
@@ -16,8 +16,8 @@ const (
 	attributeRangeSize     = 12
 )
 
-// Locate returns where the memory at an address is, in DLPack's terms: cuda:1, cuda_host, cuda_managed. Memory that CUDA
-// does not know is the host's own: cpu.
+// Locate returns the device of the memory at an address, in DLPack's terms: cuda:1, cuda_host, cuda_managed. Memory unknown to
+// CUDA is the host's own: cpu.
 func (d *Driver) Locate(p uintptr) (dlpack.Device, error) {
 	kind, err := d.pointerNumber(p, attributeMemoryType)
 	if errors.Is(err, &Error{Result: InvalidValue}) {
@@ -37,7 +37,7 @@ func (d *Driver) Locate(p uintptr) (dlpack.Device, error) {
 	return dlpack.Device{Type: dlpack.CUDA, ID: int32(id)}, err
 }
 
-// Range returns the allocation that an address lies in: where it starts, and its bytes.
+// Range returns the allocation that contains an address: its start, and its bytes.
 func (d *Driver) Range(p uintptr) (start uintptr, bytes int64, err error) {
 	if err = d.call(fnPointerGetAttribute, uintptr(unsafe.Pointer(&start)), attributeRangeStart, p); err != nil {
 		return 0, 0, err
@@ -46,7 +46,7 @@ func (d *Driver) Range(p uintptr) (start uintptr, bytes int64, err error) {
 	return start, bytes, err
 }
 
-// pointerNumber asks for an attribute of 32 bits or fewer.
+// pointerNumber reads an attribute of 32 bits or fewer.
 func (d *Driver) pointerNumber(p uintptr, attribute uintptr) (uint32, error) {
 	var v uint32
 	err := d.call(fnPointerGetAttribute, uintptr(unsafe.Pointer(&v)), attribute, p)

@@ -49,7 +49,7 @@ func TestInterfaceStream(t *testing.T) {
 	}
 }
 
-// The fake is strict: without WaitFor, a stream reads old bytes; with it, new ones, and the host never waits.
+// Without WaitFor, a stream of the fake reads old bytes; with it, new ones, and the host never waits.
 func TestWaitFor(t *testing.T) {
 	dev := device(t)
 	producer, consumer := closing(t, must(dev.NewStream())(t)), closing(t, must(dev.NewStream())(t))

@@ -7,9 +7,9 @@ import (
 	"godlpack/dlpack"
 )
 
-// CopyStrided queues a copy of elements of itemBytes each within the stream's device, between two layouts of one shape:
-// strides are in bytes. What lies together is copied together, and rows at equal distances by one call; the rest takes a
-// call a row.
+// CopyStrided queues a copy of elements of itemBytes each within the stream's device, between two layouts of one shape: strides
+// are in bytes. Adjacent elements are copied together, and rows at equal distances by one call; otherwise each row takes one
+// call.
 func (s Stream) CopyStrided(to, from unsafe.Pointer, shape, toStrides, fromStrides []int64, itemBytes int) error {
 	if count, err := dlpack.Elements(shape); err != nil || count == 0 {
 		return err
@@ -22,16 +22,16 @@ func (s Stream) CopyStrided(to, from unsafe.Pointer, shape, toStrides, fromStrid
 	return s.copyAxes(to, from, width, axes, int64(pitch))
 }
 
-// axis is one loop of a copy: n steps, and how many bytes a step goes on either side.
+// axis is one loop of a copy: n steps, and the bytes of a step on either side.
 type axis struct{ n, to, from int64 }
 
-// rows reports whether the steps are the rows of a 2D copy: CUDA has none that overlap or go backwards.
+// rows reports whether the steps are the rows of a 2D copy: CUDA permits neither overlapping nor backward rows.
 func (a axis) rows(width, pitch int64) bool {
 	return width <= a.to && a.to <= pitch && width <= a.from && a.from <= pitch
 }
 
-// mergeAxes returns how many bytes lie together on both sides, and the loops around them, outermost first: axes that
-// continue each other are one.
+// mergeAxes returns the number of bytes that are adjacent on both sides, and the loops around them, outermost first: axes that
+// continue each other are merged.
 func mergeAxes(shape, to, from []int64, itemBytes int64) (width int64, axes []axis) {
 	width = itemBytes
 	for i, n := range slices.Backward(shape) {
@@ -65,7 +65,7 @@ func (s Stream) copyAxes(to, from unsafe.Pointer, width int64, axes []axis, pitc
 	return nil
 }
 
-// side is one half of CUDA_MEMCPY2D: where the rows are.
+// side is one half of CUDA_MEMCPY2D: the place of the rows.
 type side struct {
 	x, y   uintptr
 	kind   uintptr // CUmemorytype, which has 4 bytes, and 4 of padding
@@ -75,7 +75,7 @@ type side struct {
 	pitch  uintptr
 }
 
-// rowCopy is CUDA_MEMCPY2D. The layout is frozen: 128 bytes.
+// rowCopy is CUDA_MEMCPY2D. The layout is fixed: 128 bytes.
 type rowCopy struct {
 	from, to      side
 	width, height uintptr

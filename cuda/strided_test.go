@@ -9,8 +9,8 @@ import (
 	"godlpack/dlpack"
 )
 
-// TestCopyStrided copies random views, also with negative and zero strides, to row-major order, and compares with what
-// the same loops do on the host.
+// TestCopyStrided copies random views, also with negative and zero strides, to row-major order, and compares with the same
+// loops on the host.
 func TestCopyStrided(t *testing.T) { strided(t, device(t)) }
 
 func strided(t *testing.T, dev *Device) {
@@ -56,7 +56,7 @@ func gather(into, content []byte, at int64, shape, strides []int64, item int) []
 	return into
 }
 
-// How many calls a copy takes is what it costs.
+// The number of calls determines the cost of a copy.
 func TestCopyStridedCalls(t *testing.T) {
 	dev := device(t)
 	m := closing(t, must(dev.Alloc(1<<16))(t))

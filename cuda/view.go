@@ -7,8 +7,8 @@ import (
 	"godlpack/tensor"
 )
 
-// View returns the first elements of memory as a tensor of a type and a shape, in row-major order, which keeps m
-// reachable; Close ends its life all the same. It is a ValueError if they are more than there are.
+// View returns the first elements of memory as a tensor of a type and a shape, in row-major order, which keeps m reachable;
+// Close still frees the memory. A shape larger than the memory is a ValueError.
 func View[T tensor.Element](m *Memory, shape ...int64) (tensor.DeviceMut[T], error) {
 	count, err := dlpack.Elements(shape)
 	if err != nil {

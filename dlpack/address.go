@@ -5,12 +5,12 @@ import (
 	"unsafe"
 )
 
-// MinAddress is the lowest number, NULL apart, that Go bears in a pointer variable: it stops the process when it meets
-// a lower one on a stack. No memory is ever mapped there.
+// MinAddress is the lowest number, except NULL, that Go permits in a pointer variable: it stops the process when it finds a
+// lower one on a stack. No memory is ever mapped there.
 const MinAddress = 4096
 
-// Start returns the address of the first element, Data + ByteOffset (R39), or nil where Data is NULL. It has a meaning
-// only where t.Device.Type.PointerData().
+// Start returns the address of the first element, Data + ByteOffset (R39), or nil if Data is NULL. It has a meaning only if
+// t.Device.Type.PointerData().
 func (t *Tensor) Start() unsafe.Pointer {
 	if t.Data == nil {
 		return nil // not nil + ByteOffset, which could be lower than MinAddress
@@ -18,14 +18,14 @@ func (t *Tensor) Start() unsafe.Pointer {
 	return unsafe.Add(t.Data, t.ByteOffset)
 }
 
-// Address returns Data as a number, which is safe whatever it holds: a pointer, a handle or rubbish.
+// Address returns Data as a number, which is safe for any content: a pointer, a handle or garbage.
 func (t *Tensor) Address() uintptr { return address(unsafe.Pointer(&t.Data)) }
 
-// address returns the pointer that lies at place as a number.
+// address returns the pointer stored at place as a number.
 func address(place unsafe.Pointer) uintptr { return *(*uintptr)(place) }
 
-// startAddress returns Start as a number, and whether there is one that small. On a device whose Data is no address it
-// is the distance from the beginning of the memory that the handle stands for.
+// startAddress returns Start as a number; ok is false on an overflow. On a device whose Data is not an address, start is the
+// distance from the beginning of the handle's memory.
 func (t *Tensor) startAddress() (start uint64, ok bool) {
 	if !t.Device.Type.PointerData() {
 		return t.ByteOffset, true
@@ -34,8 +34,8 @@ func (t *Tensor) startAddress() (start uint64, ok bool) {
 	return start, carry == 0
 }
 
-// Aligned reports whether the lanes of t can be read as plain numbers: the first one lies at a multiple of its natural
-// alignment (DType.Align), and so do all others, since strides count whole elements. A tensor of size 0 is aligned.
+// Aligned reports whether the lanes of t can be read as plain numbers: the address of the first one is a multiple of its
+// natural alignment (DType.Align), and so are all others, since strides count whole elements. A tensor of size 0 is aligned.
 func (t *Tensor) Aligned() bool {
 	if n, err := t.Size(); err == nil && n == 0 {
 		return true
@@ -44,7 +44,7 @@ func (t *Tensor) Aligned() bool {
 	return ok && start%uint64(t.DType.Align()) == 0
 }
 
-// within reports whether start + lo and start + hi are addresses, lo being at most 0 and hi at least 0.
+// within reports whether start + lo and start + hi are addresses, with lo at most 0 and hi at least 0.
 func within(start uint64, lo, hi int64) bool {
 	_, carry := bits.Add64(start, uint64(hi), 0)
 	return carry == 0 && uint64(-lo) <= start

@@ -2,9 +2,9 @@ package dlpack
 
 import "slices"
 
-// Extent returns the lowest and the highest offset, in elements from the start and both inclusive, that an index can
-// reach. Negative strides make lo negative. Of size 0 nothing is reached: lo is 0 and hi is -1. An offset or a span
-// (hi - lo + 1) beyond int64 is a BufferError (R17).
+// Extent returns the lowest and the highest offset, in elements from the start and both inclusive, that an index can reach.
+// Negative strides make lo negative. For size 0, lo is 0 and hi is -1. An offset or a span (hi - lo + 1) beyond int64 is a
+// BufferError (R17).
 func Extent(shape, strides []int64) (lo, hi int64, err error) {
 	n, err := Elements(shape)
 	if err != nil || n == 0 {
@@ -30,9 +30,9 @@ func Extent(shape, strides []int64) (lo, hi int64, err error) {
 	return lo, hi, nil
 }
 
-// ByteExtent returns the range of bytes, relative to Start, that the elements of t lie in: from lo, which is at most
-// 0, up to but not including hi. Of size 0 it is the empty range 0, 0. The BufferErrors are those of Extent, and a
-// span of 2^63 bits or more.
+// ByteExtent returns the range of bytes, relative to Start, that the elements of t occupy: from lo, which is at most 0, up to
+// but not including hi. For size 0 it is the empty range 0, 0. The BufferErrors are those of Extent, and a span of 2^63 bits or
+// more.
 func (t *Tensor) ByteExtent(padded bool) (lo, hi int64, err error) {
 	lo, hi, err = Extent(t.ShapeSlice(), t.StridesSlice())
 	if err != nil {

@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// DeviceType is DLDeviceType: the kind of memory that a tensor lives in.
+// DeviceType is DLDeviceType: the kind of a tensor's memory.
 type DeviceType int32
 
-// The device types of DLPack 1.3, and those that came after it.
+// The device types of DLPack 1.3, and later ones.
 const (
 	CPU         DeviceType = 1
 	CUDA        DeviceType = 2
@@ -21,18 +21,18 @@ const (
 	ROCm        DeviceType = 10
 	ROCmHost    DeviceType = 11 // host memory pinned by ROCm
 	ExtDev      DeviceType = 12
-	CUDAManaged DeviceType = 13 // memory that both the host and a GPU can read
+	CUDAManaged DeviceType = 13 // memory that both the host and a GPU can access
 	OneAPI      DeviceType = 14
 	WebGPU      DeviceType = 15
 	Hexagon     DeviceType = 16
 	MAIA        DeviceType = 17
 	Trn         DeviceType = 18
-	TPU         DeviceType = 19 // from here on after 1.3
+	TPU         DeviceType = 19 // this and the following ones are later than 1.3
 	TPUHost     DeviceType = 20 // host memory pinned for a TPU
 	Ascend      DeviceType = 21
 )
 
-// A deviceRow is all that is known of one device type.
+// A deviceRow describes one device type.
 type deviceRow struct {
 	kind  DeviceType
 	name  string
@@ -81,7 +81,7 @@ func DeviceTypes() []DeviceType {
 	return all
 }
 
-// Known reports whether DLPack defines d. A consumer must refuse any other (R35).
+// Known reports whether DLPack defines d. A consumer must reject any other (R35).
 func (d DeviceType) Known() bool {
 	_, known := d.row()
 	return known
@@ -94,8 +94,8 @@ func (d DeviceType) HostReadable() bool {
 	return row.host
 }
 
-// PointerData reports whether Tensor.Data is an address on this device, to which ByteOffset may be added.
-// Elsewhere (a cl_mem, a VkBuffer, ...) it is an opaque handle and the offset must travel beside it.
+// PointerData reports whether Tensor.Data is an address on this device, to which ByteOffset may be added. Otherwise (a cl_mem,
+// a VkBuffer, ...) it is an opaque handle, and the offset must be passed separately.
 func (d DeviceType) PointerData() bool {
 	row, _ := d.row()
 	return row.plain
@@ -115,10 +115,10 @@ type Device struct {
 	ID   int32      `c:"device_id"` // 0 for plain, pinned and managed memory (R30)
 }
 
-// Host is the memory that every CPU reads: "cpu", which has no other number than 0 (R30).
+// Host is the memory that every CPU can access: "cpu", whose only number is 0 (R30).
 var Host = Device{Type: CPU}
 
-// String returns "cuda:1". Memory of the host has no number to speak of: its id 0 is left out ("cpu", "cuda_host").
+// String returns "cuda:1". The name of the host's memory omits its id 0 ("cpu", "cuda_host").
 func (d Device) String() string {
 	if d.ID == 0 && d.Type.HostReadable() {
 		return d.Type.String()
@@ -126,8 +126,8 @@ func (d Device) String() string {
 	return fmt.Sprintf("%v:%d", d.Type, d.ID)
 }
 
-// ParseDevice reads a device's name: "cpu", "cuda" (the first one) or "cuda:1". It reads back what String writes.
-// A ValueError says what was wanted.
+// ParseDevice reads a device's name: "cpu", "cuda" (the first one) or "cuda:1". It accepts all results of String. A ValueError
+// describes the expected form.
 func ParseDevice(name string) (Device, error) {
 	kind, id, hasID := strings.Cut(name, ":")
 	for _, row := range deviceRows {

@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// Code is DLDataTypeCode: what the bits of a lane mean.
+// Code is DLDataTypeCode: the meaning of a lane's bits.
 type Code uint8
 
-// The type codes of DLPack 1.3, and those that came after it: a minor version adds codes, no more (R35).
+// The type codes of DLPack 1.3, and later ones: a minor version only adds codes (R35).
 const (
 	CodeInt Code = iota
 	CodeUInt
@@ -76,16 +76,16 @@ var (
 	Float6E2M3FN      = DType{CodeFloat6E2M3FN, 6, 1}
 	Float6E3M2FN      = DType{CodeFloat6E3M2FN, 6, 1}
 	Float4E2M1FN      = DType{CodeFloat4E2M1FN, 4, 1}
-	Handle            = DType{CodeOpaqueHandle, 64, 1} // a pointer that only its makers understand
+	Handle            = DType{CodeOpaqueHandle, 64, 1} // a pointer that only its producer can interpret
 )
 
-// A codeRow is all that is known of one type code.
+// A codeRow describes one type code.
 type codeRow struct {
 	name  string
 	cName string
-	// unsaid is the width that a name leaves out: "bool" has 8 bits. 0 where names always say it: "int8".
+	// unsaid is the width that a name omits: "bool" has 8 bits. 0 if names always contain it: "int8".
 	unsaid uint8
-	// widths are the legal ones; want says the same to people.
+	// widths reports the legal ones; want is their text.
 	widths func(width uint8) bool
 	want   string
 }
@@ -120,7 +120,7 @@ func oneOf(widths ...uint8) func(uint8) bool {
 	return func(width uint8) bool { return slices.Contains(widths, width) }
 }
 
-// Known reports whether DLPack defines c. A consumer must refuse any other (R35).
+// Known reports whether DLPack defines c. A consumer must reject any other (R35).
 func (c Code) Known() bool { return int(c) < len(codeRows) }
 
 // Complex reports whether a lane is a real and an imaginary part.
@@ -134,10 +134,10 @@ func (c Code) String() string {
 	return "code" + strconv.Itoa(int(c))
 }
 
-// String returns the type's name: "float32", "bool", "float4_e2m1fn", with the lanes behind an x if they are not 1:
-// "float32x4". The width is part of the name ("int8"), or left out where the code implies it ("bool", "handle",
-// "float8_e4m3fn"); one that differs from what is implied follows an underscore ("handle_32", "bool_1").
-// It never fails: a code that DLPack does not define gives "code99_8x2".
+// String returns the type's name: "float32", "bool", "float4_e2m1fn", followed by x and the lanes if they are not 1:
+// "float32x4". The width is part of the name ("int8"), or omitted if the code implies it ("bool", "handle", "float8_e4m3fn"); a
+// width that differs from the implied one follows an underscore ("handle_32", "bool_1"). It never fails: a code that DLPack
+// does not define gives "code99_8x2".
 func (d DType) String() string {
 	name := d.Code.String() + d.widthText()
 	if d.Lanes == 1 {
@@ -157,11 +157,11 @@ func (d DType) widthText() string {
 	return "_" + width
 }
 
-// ParseDType returns the type of that name. It is the exact inverse of String for all types that are Valid, and
-// knows no second name for any of them. A ValueError says what was wanted.
+// ParseDType returns the type of that name. It is the exact inverse of String for all types that are Valid, and accepts no
+// other name for any of them. A ValueError describes the expected form.
 func ParseDType(name string) (DType, error) {
 	d, ok := scanDType(name)
-	if !ok || d.String() != name { // the comparison refuses "float032", "int8x1" and the like
+	if !ok || d.String() != name { // the comparison rejects "float032", "int8x1" and the like
 		return DType{}, Errorf(KindValue, "dtype %q: want a name such as float32, int4, bool, bfloat16x2 or float8_e4m3fn", name)
 	}
 	if err := d.Valid(); err != nil {
@@ -170,7 +170,7 @@ func ParseDType(name string) (DType, error) {
 	return d, nil
 }
 
-// scanDType reads a name as its longest possible code, a width and lanes. It accepts more than String writes.
+// scanDType reads a name as its longest possible code, a width and lanes. It accepts more than String returns.
 func scanDType(name string) (d DType, ok bool) {
 	rest, longest := "", -1
 	for code, row := range codeRows {
@@ -196,8 +196,8 @@ func scanDType(name string) (d DType, ok bool) {
 	return d, longest >= 0
 }
 
-// Valid returns nil if DLPack defines the type, and otherwise a BufferError that says what is wrong: an unknown
-// code (R35), a width that the code does not allow (R20, R21) or no lanes (R42, R46).
+// Valid returns nil if DLPack defines the type, and otherwise a BufferError with the reason: an unknown code (R35), a width
+// that the code does not allow (R20, R21) or no lanes (R42, R46).
 func (d DType) Valid() error {
 	if !d.Code.Known() {
 		return Errorf(KindBuffer, "dtype %v: want a type code from 0 to %d, got %d", d, len(codeRows)-1, d.Code)
@@ -217,12 +217,12 @@ func (d DType) Key() uint32 { return uint32(d.Code) | uint32(d.Bits)<<8 | uint32
 // Lane returns the type of one lane: float32 for float32x4.
 func (d DType) Lane() DType { return DType{d.Code, d.Bits, 1} }
 
-// SubByte reports whether a lane is not a whole number of bytes (fp4, fp6, int4, also int12). Only for such types
-// does it matter whether a tensor is packed or padded (R21); the methods below ignore padded for all others.
+// SubByte reports whether a lane is not a whole number of bytes (fp4, fp6, int4, also int12). Tensors of only these types are
+// either packed or padded (R21); the methods below ignore padded for all others.
 func (d DType) SubByte() bool { return d.Bits%8 != 0 }
 
-// BitSize returns the distance in bits between neighbouring elements: Bits * Lanes, each lane rounded up to whole
-// bytes first if padded. The elements of a packed sub-byte type may thus start in the middle of a byte (R21, R22).
+// BitSize returns the distance in bits between neighbouring elements: Bits * Lanes, each lane rounded up to whole bytes first
+// if padded. The elements of a packed sub-byte type may thus start in the middle of a byte (R21, R22).
 func (d DType) BitSize(padded bool) int {
 	lane := int(d.Bits)
 	if padded {
@@ -231,17 +231,16 @@ func (d DType) BitSize(padded bool) int {
 	return lane * int(d.Lanes)
 }
 
-// ItemSize returns how many bytes one element takes when it is stored alone: BitSize, rounded up.
+// ItemSize returns the number of bytes of one element stored alone: BitSize, rounded up.
 //
-// Padded is what the flag SubbytePadded says; DLPack's default is packed. C types of the same code, bits and lanes
-// can differ from that default: in CUDA's fp6 vectors each lane has its own byte, so __nv_fp6x4_e2m3 takes
-// ItemSize(true), 4 bytes, while __nv_fp4x2_e2m1 is packed, ItemSize(false), 1 byte. An int4x2 has no C type and
-// follows DLPack's default, 1 byte.
+// Padded is the flag SubbytePadded; DLPack's default is packed. C types of the same code, bits and lanes can differ from that
+// default: in CUDA's fp6 vectors each lane has its own byte, so __nv_fp6x4_e2m3 takes ItemSize(true), 4 bytes, while
+// __nv_fp4x2_e2m1 is packed, ItemSize(false), 1 byte. An int4x2 has no C type and follows DLPack's default, 1 byte.
 func (d DType) ItemSize(padded bool) int { return (d.BitSize(padded) + 7) / 8 }
 
-// DataSize returns how many bytes n elements of type d take when they lie side by side: n * d.BitSize(padded) bits,
-// rounded up once. So five packed fp4 take 3 bytes, where the formula printed in the header, which rounds up for each
-// element, says 5 (R22). A negative n and a size beyond int64 are BufferErrors.
+// DataSize returns the number of bytes of n adjacent elements of type d: n * d.BitSize(padded) bits, rounded up once. So five
+// packed fp4 take 3 bytes, while the formula in the header, which rounds up for each element, gives 5 (R22). A negative n and a
+// size beyond int64 are BufferErrors.
 func DataSize(n int64, d DType, padded bool) (int64, error) {
 	if n < 0 {
 		return 0, Errorf(KindBuffer, "size: want 0 elements or more, got %d", n)
@@ -255,8 +254,8 @@ func DataSize(n int64, d DType, padded bool) (int64, error) {
 	return 0, Errorf(KindBuffer, "size: want less than 2^63 bytes, got %d elements of %v", n, d)
 }
 
-// Align returns the natural alignment of one lane in bytes: the largest power of two that divides its size;
-// for complex numbers that of a component; 1 for sub-byte types.
+// Align returns the natural alignment of one lane in bytes: the largest power of two that divides its size; for complex numbers
+// that of a component; 1 for sub-byte types.
 func (d DType) Align() int {
 	size := uint(d.Bits) / 8
 	if d.Code.Complex() {

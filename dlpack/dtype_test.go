@@ -9,8 +9,7 @@ import (
 	"godlpack/dlpack"
 )
 
-// dtypes are all types that one meets, with the bytes that one element takes in C. Those of the vector types are what
-// CUDA's own types take.
+// dtypes are all usual types, with the bytes of one element in C. Those of the vector types are the sizes of CUDA's own types.
 var dtypes = []struct {
 	name    string
 	dtype   dlpack.DType
@@ -160,7 +159,7 @@ func TestDTypeValid(t *testing.T) {
 	}
 }
 
-// No two types share a name, and names of legal types are read back. Lanes are tried at both ends and in between.
+// Names are unique, and names of legal types are read back. Lanes are tried at both ends and in between.
 func TestDTypeNamesAreUnique(t *testing.T) {
 	seen := map[string]dlpack.DType{}
 	for code := range 256 {

@@ -6,19 +6,19 @@ import (
 	"strings"
 )
 
-// Kind says which Python exception an error becomes.
+// Kind is the Python exception that an error becomes.
 type Kind int
 
-// The kinds, and what each is for.
+// The kinds, and their uses.
 const (
-	KindBuffer    Kind = iota // BufferError: the data cannot be exchanged as asked
+	KindBuffer    Kind = iota // BufferError: the data cannot be exchanged as requested
 	KindType                  // TypeError: a wrong kind of argument
 	KindValue                 // ValueError: an argument of the right kind with a wrong value
-	KindRuntime               // RuntimeError: something broke, for instance a panic
+	KindRuntime               // RuntimeError: an internal failure, for instance a panic
 	KindMemory                // MemoryError: no memory
 	KindIndex                 // IndexError: an index outside its axis
-	KindOverflow              // OverflowError: a number that no type of its kind can hold
-	KindAttribute             // AttributeError: an attribute that this object has not
+	KindOverflow              // OverflowError: a number beyond the range of its kind's types
+	KindAttribute             // AttributeError: an attribute that this object does not have
 )
 
 // String returns the name of the Python exception.
@@ -30,8 +30,8 @@ func (k Kind) String() string {
 	return names[k]
 }
 
-// Error is an error that Python shall see as the exception Kind, with the text Msg.
-// A Msg says what was wanted and what came, with names and numbers.
+// Error is an error that becomes the Python exception Kind with the text Msg. A Msg states what was expected and what came,
+// with names and numbers.
 type Error struct {
 	Kind Kind
 	Msg  string
@@ -45,16 +45,15 @@ func (e *Error) Error() string { return e.Kind.String() + ": " + e.Msg }
 // Unwrap returns the error that was wrapped, or nil.
 func (e *Error) Unwrap() error { return e.cause }
 
-// Errorf returns an *Error of kind k. An error formatted with %w can be found again by errors.Is and errors.As; of an
-// *Error the message alone is in the text, since k is the kind.
+// Errorf returns an *Error of kind k. errors.Is and errors.As find an error formatted with %w; the text of an *Error formatted
+// so is its message alone, since k is the kind.
 func Errorf(k Kind, format string, a ...any) error {
 	err := fmt.Errorf(format, a...)
 	return &Error{Kind: k, Msg: MessageOf(err), cause: errors.Unwrap(err)}
 }
 
-// Wrap puts where in front of err's message and keeps its kind: Wrap(err, "argument x") turns
-// "BufferError: ndim: want 0 to 64, got 99" into "BufferError: argument x: ndim: want 0 to 64, got 99".
-// It returns nil for nil.
+// Wrap prepends where to err's message and keeps its kind: Wrap(err, "argument x") turns "BufferError: ndim: want 0 to 64, got
+// 99" into "BufferError: argument x: ndim: want 0 to 64, got 99". It returns nil for nil.
 func Wrap(err error, where string) error {
 	if err == nil {
 		return nil
@@ -62,7 +61,7 @@ func Wrap(err error, where string) error {
 	return &Error{Kind: KindOf(err), Msg: where + ": " + MessageOf(err), cause: err}
 }
 
-// KindOf returns the kind of the *Error in err's chain, and KindRuntime where there is none.
+// KindOf returns the kind of the *Error in err's chain, and KindRuntime if there is none.
 func KindOf(err error) Kind {
 	var e *Error
 	if errors.As(err, &e) {
@@ -71,8 +70,8 @@ func KindOf(err error) Kind {
 	return KindRuntime
 }
 
-// MessageOf returns err's text without the kind, as Python wants it, or "" for nil. The kinds of *Errors that err wraps
-// (fmt.Errorf, errors.Join) are not in it either.
+// MessageOf returns err's text without the kind, as Python expects it, or "" for nil. It also omits the kinds of *Errors that
+// err wraps (fmt.Errorf, errors.Join).
 func MessageOf(err error) string {
 	if err == nil {
 		return ""
@@ -80,7 +79,7 @@ func MessageOf(err error) string {
 	return withoutKinds(err.Error(), err)
 }
 
-// withoutKinds takes the kinds of all *Errors in err's tree out of its text.
+// withoutKinds removes the kinds of all *Errors in err's tree from its text.
 func withoutKinds(text string, err error) string {
 	switch err := err.(type) {
 	case *Error:

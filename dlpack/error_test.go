@@ -50,7 +50,7 @@ func TestForeignErrors(t *testing.T) {
 	}
 }
 
-// However an error is wrapped, its kind is said once, and not in the message.
+// A wrapped error states its kind once, and not in the message.
 func TestMessagesWithoutKinds(t *testing.T) {
 	inner := dlpack.Errorf(dlpack.KindValue, "got %d", 7)
 	for _, c := range []struct {

@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// Flags are the flags of a ManagedTensorVersioned. Bits that are not named here are to be ignored by a consumer (R35).
+// Flags are the flags of a ManagedTensorVersioned. A consumer must ignore bits that are not named here (R35).
 type Flags uint64
 
 // The flags of DLPack 1.3.
 const (
 	ReadOnly      Flags = 1 << iota // the memory must not be written (R23, R43)
-	IsCopied                        // the producer made a copy, so nobody else sees what is written (R24)
+	IsCopied                        // the producer made a copy, so writes affect nobody else (R24)
 	SubbytePadded                   // each lane of a sub-byte type starts at a byte of its own; without it lanes are packed (R21)
 )
 

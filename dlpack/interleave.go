@@ -5,16 +5,16 @@ import (
 	"slices"
 )
 
-// A part is where a tensor lies, one axis for each stride: its extents, and the offset of its lowest element.
+// A part is a tensor's place in memory, one axis for each stride: its extents, and the offset of its lowest element.
 type part struct {
 	low  int64 // in bytes from 0
 	size int64 // of an element, in bytes
 	axes []axis
 }
 
-// interleaved reports whether a and b, of which neither is empty, are parts of one array that lie in each other's gaps, such
-// as two of its columns: both step by the same strides, and along one axis they do not meet. It never says so of two tensors that
-// share an element, and may fail to say it of others.
+// interleaved reports whether a and b, neither of them empty, are parts of one array in each other's gaps, such as two of its
+// columns: both have the same strides, and along one axis they are disjoint. It never returns true for tensors that share an
+// element, but may return false for others.
 func interleaved(a, b *Tensor) bool {
 	if a.DType.SubByte() || b.DType.SubByte() || a.DType.ItemSize(true) != b.DType.ItemSize(true) {
 		return false
@@ -30,11 +30,11 @@ func interleaved(a, b *Tensor) bool {
 	return apart(digits(p, q, distance/p.size))
 }
 
-// A digit is one axis of the array that two parts have in common: how far each reaches along it, the second from at on.
+// A digit is one common axis of the array of two parts: how far each reaches along it, the second from at on.
 type digit struct{ stride, first, at, second int64 }
 
-// digits finds the axes for two parts, the smallest stride first, and where the second part begins. A stride that comes twice
-// in one part leaves two digits of the same stride, which are not nested.
+// digits returns the axes of two parts, smallest stride first, with the start of the second part. A stride that one part has
+// twice gives two digits of the same stride, which are not nested.
 func digits(p, q part, distance int64) []digit {
 	all := make([]digit, 0, 16)
 	for _, a := range p.axes {
@@ -60,7 +60,7 @@ func digits(p, q part, distance int64) []digit {
 	return all
 }
 
-// apart reports whether the digits tell every element of both parts from all others, and the parts do not meet in one.
+// apart reports whether the digits distinguish all elements of both parts, and the parts share none.
 func apart(all []digit) bool {
 	reach, meets := int64(0), true
 	for _, d := range all {
@@ -77,7 +77,7 @@ func apart(all []digit) bool {
 	return !meets
 }
 
-// partOf returns where a tensor lies that has a byte range.
+// partOf returns the place of a tensor that has a byte range.
 func partOf(t *Tensor) part {
 	p := part{size: int64(t.DType.ItemSize(true)), axes: make([]axis, 0, 8)}
 	start, _ := t.startAddress()

@@ -8,7 +8,7 @@ import (
 	"godlpack/dlpack"
 )
 
-// view is a part of 4-byte elements from base on.
+// view is a part of base with elements of 4 bytes.
 func view(base *[400]int32, offset int64, shape, strides []int64) *dlpack.Tensor {
 	return &dlpack.Tensor{
 		Data: unsafe.Pointer(base), ByteOffset: uint64(4 * offset), Device: dlpack.Host, DType: dlpack.Int32,
@@ -16,7 +16,7 @@ func view(base *[400]int32, offset int64, shape, strides []int64) *dlpack.Tensor
 	}
 }
 
-// touched are the elements of a view.
+// touched returns the elements of a view.
 func touched(offset int64, shape, strides []int64) map[int64]bool {
 	all := map[int64]bool{offset: true}
 	for i, extent := range shape {
@@ -40,7 +40,7 @@ func share(a, b map[int64]bool) bool {
 	return false
 }
 
-// Parts of one array that slices make: the answer is exact where both step alike.
+// Parts of one array made by slices: the result is exact if both have the same strides.
 func TestOverlapOfParts(t *testing.T) {
 	base := new([400]int32)
 	for _, c := range []struct {
@@ -73,7 +73,7 @@ func TestOverlapOfParts(t *testing.T) {
 	}
 }
 
-// Whatever the views are, those that share an element overlap.
+// Views that share an element overlap, for random views.
 func TestOverlapMissesNothing(t *testing.T) {
 	base := new([400]int32)
 	random := rand.New(rand.NewPCG(1, 2))

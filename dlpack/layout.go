@@ -5,7 +5,7 @@ import (
 	"unsafe"
 )
 
-// The layout of the records is frozen here: a field that moves, or a machine that is not 64-bit, does not compile.
+// These declarations fix the layout of the records: a moved field, or a machine that is not 64-bit, does not compile.
 var (
 	_ [8]byte = [unsafe.Sizeof(Version{})]byte{}
 	_ [0]byte = [unsafe.Offsetof(Version{}.Major)]byte{}
@@ -69,10 +69,10 @@ var recordRows = []struct {
 	{"DLPackExchangeAPI", reflect.TypeFor[ExchangeAPI]()},
 }
 
-// Layout returns all that this package believes of the official header, under the header's own names, so that it can
-// be held against any copy of it: "sizeof DLTensor" (48), "sizeof DLTensor.ndim" (4), "offsetof DLTensor.ndim" (16),
-// "kDLCUDA" (2), "DLPACK_FLAG_BITMASK_READ_ONLY" (1), "DLPACK_MAJOR_VERSION" (1), for every record, field, enumeration
-// value and flag. Sizes and offsets are in bytes. The minor version is left out: a header of a higher one is as good.
+// Layout returns this package's values for the official header, under the header's own names, for a comparison with any copy of
+// it: "sizeof DLTensor" (48), "sizeof DLTensor.ndim" (4), "offsetof DLTensor.ndim" (16), "kDLCUDA" (2),
+// "DLPACK_FLAG_BITMASK_READ_ONLY" (1), "DLPACK_MAJOR_VERSION" (1), for every record, field, enumeration value and flag. Sizes
+// and offsets are in bytes. The minor version is omitted: a header of a higher one is compatible.
 func Layout() map[string]uintptr {
 	layout := map[string]uintptr{"DLPACK_MAJOR_VERSION": uintptr(Current.Major)}
 	for _, row := range recordRows {

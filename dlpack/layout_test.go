@@ -37,7 +37,7 @@ func TestLayoutNames(t *testing.T) {
 	}
 }
 
-// The compiler must agree with every line of Layout that the header has names for, and must refuse a false one.
+// The compiler accepts every line of Layout that the header has names for, and rejects a false one.
 func TestLayoutAgainstHeaders(t *testing.T) {
 	headers := os.Getenv(headersVar)
 	if headers == "" {
@@ -64,8 +64,8 @@ var (
 	identifier = regexp.MustCompile(`[A-Za-z_]\w*`)
 )
 
-// splitByHeader returns the part of Layout that the header has names for, and the names that it does not have because
-// it is of an older version.
+// splitByHeader returns the part of Layout that the header has names for, and the names that a header of an older version does
+// not have.
 func splitByHeader(t *testing.T, header string) (known map[string]uintptr, unknown []string) {
 	text, err := os.ReadFile(header)
 	if err != nil {
@@ -87,7 +87,7 @@ func splitByHeader(t *testing.T, header string) (known map[string]uintptr, unkno
 	return known, unknown
 }
 
-// compile asks the C compiler to assert the values, against the header and without output.
+// compile makes the C compiler assert the values, against the header and without output.
 func compile(header string, values map[string]uintptr) (messages []byte, err error) {
 	path, err := filepath.Abs(header)
 	if err != nil {
@@ -102,7 +102,7 @@ func compile(header string, values map[string]uintptr) (messages []byte, err err
 	return cc.CombinedOutput()
 }
 
-// expression turns a name of Layout into C.
+// expression converts a name of Layout to C.
 func expression(name string) string {
 	what, of, compound := strings.Cut(name, " ")
 	record, field, isField := strings.Cut(of, ".")

@@ -5,16 +5,15 @@ import (
 	"slices"
 )
 
-// An axis is one dimension that can be moved along: extent is at least 2.
+// An axis is one dimension with more than one index: extent is at least 2.
 type axis struct{ extent, stride int64 }
 
-// SelfOverlap reports whether two different indices reach the same element. Writing such an array in parallel, or
-// element by element from a function of its own values, is not defined.
+// SelfOverlap reports whether two different indices reach the same element. Writes to such an array in parallel, or element by
+// element as a function of its own values, are undefined.
 //
-// The answer is exact for all arrays with at most two axes of extent 2 or more, for broadcasts (a stride of 0), and for
-// all that slices, transpositions and paddings of a compact array can make. For others it may be true without need:
-// the exact answer is a knapsack problem. The shape and the strides must be such that Extent accepts them; it is true
-// for others.
+// The result is exact for all arrays with at most two axes of extent 2 or more, for broadcasts (a stride of 0), and for all
+// slices, transpositions and paddings of a compact array. For others it may be true without an overlap: the exact answer is a
+// knapsack problem. The shape and the strides must be such that Extent accepts them; otherwise it is true.
 func SelfOverlap(shape, strides []int64) bool {
 	if _, _, err := Extent(shape, strides); err != nil {
 		return true
@@ -38,8 +37,8 @@ func movable(shape, strides []int64) []axis {
 	return axes
 }
 
-// nested reports whether each stride is longer than all that the smaller ones reach together. Then an offset tells its
-// index, digit by digit.
+// nested reports whether each stride exceeds the total reach of all smaller ones. Then an offset determines its index, digit by
+// digit.
 func nested(axes []axis) bool {
 	reach := int64(0)
 	for _, a := range axes {
@@ -51,7 +50,7 @@ func nested(axes []axis) bool {
 	return true
 }
 
-// meet reports whether i steps along a end where j steps along b do, for some i and j within their extents. The
+// meet reports whether i steps along a and j steps along b end at the same offset, for some i and j within their extents. The
 // smallest such pair is i = b.stride/g, j = a.stride/g with g their greatest common divisor.
 func meet(a, b axis) bool {
 	if a.stride == 0 || b.stride == 0 {
@@ -68,12 +67,11 @@ func gcd(a, b int64) int64 {
 	return a
 }
 
-// Overlap reports whether the memory of a and of b may have a byte in common. It compares the ranges from the first to
-// the last byte, and knows of parts of one array that lie in each other's gaps, such as its columns, that they do not; of other
-// arrays that lie so it may be true without need. It takes sub-byte types as padded.
-// It never says false of two tensors that share an element. Addresses are compared across devices, because managed and
-// pinned memory has one address on all of them; opaque handles share memory if device and handle are equal. Addresses that
-// do not exist, which Validate refuses, overlap all others.
+// Overlap reports whether the memory of a and of b may have a byte in common. It compares the ranges from the first to the last
+// byte, and recognizes disjoint parts of one array in each other's gaps, such as its columns; for other interleaved arrays it
+// may be true without an overlap. It treats sub-byte types as padded. It is never false for two tensors that share an element.
+// Addresses are compared across devices, because managed and pinned memory has one address on all of them; opaque handles share
+// memory if device and handle are equal. Addresses that do not exist, which Validate rejects, overlap all others.
 func Overlap(a, b *Tensor) bool {
 	if !a.Device.Type.PointerData() || !b.Device.Type.PointerData() {
 		return a.Device == b.Device && a.Address() == b.Address()
@@ -86,7 +84,7 @@ func Overlap(a, b *Tensor) bool {
 	return max(aFirst, bFirst) < min(aEnd, bEnd) && !interleaved(a, b)
 }
 
-// byteRange returns the addresses of t's first byte and of the byte behind its last, and whether there are such.
+// byteRange returns the addresses of t's first byte and of the byte after its last; known is false if there are none.
 func (t *Tensor) byteRange() (first, end uint64, known bool) {
 	lo, hi, err := t.ByteExtent(true)
 	start, ok := t.startAddress()

@@ -2,13 +2,13 @@ package dlpack
 
 import "unsafe"
 
-// The records have the memory layout of their C namesakes on 64-bit machines (see layout.go, which freezes it), and
-// the tag c names each field as the header does. Functions of C are unsafe.Pointers here: Go never calls them itself.
+// The records have the memory layout of their C namesakes on 64-bit machines (layout.go fixes it), and the tag c gives each
+// field's name in the header. C functions are unsafe.Pointers here: Go never calls them itself.
 
-// Tensor is DLTensor: a view of memory that somebody else owns. 48 bytes.
+// Tensor is DLTensor: a view of memory with another owner. 48 bytes.
 //
-// A record that comes from outside may hold anything. Call Validate on it where it lies, before it is copied or any
-// other method is used: Go itself stops the process when it finds a small number in a pointer variable.
+// A record from outside may hold anything. Call Validate on it in place, before it is copied or any other method is used: Go
+// itself stops the process when it finds a small number in a pointer variable.
 type Tensor struct {
 	// Data is an address, or an opaque handle (see DeviceType.PointerData). NULL if the size is 0 (R15, R41).
 	Data    unsafe.Pointer `c:"data"`
@@ -21,8 +21,8 @@ type Tensor struct {
 	ByteOffset uint64 `c:"byte_offset"`
 }
 
-// ManagedTensor is DLManagedTensor, the legacy record: a tensor with the means to give it back. 64 bytes.
-// It knows neither versions nor flags (R4, R23).
+// ManagedTensor is DLManagedTensor, the legacy record: a tensor with its deleter. 64 bytes. It has neither version nor flags
+// (R4, R23).
 type ManagedTensor struct {
 	Tensor     Tensor         `c:"dl_tensor"`
 	ManagerCtx unsafe.Pointer `c:"manager_ctx"` // the producer's own
@@ -30,7 +30,7 @@ type ManagedTensor struct {
 }
 
 // ManagedTensorVersioned is DLManagedTensorVersioned, the record of DLPack 1.0 and later. 80 bytes.
-// Version, ManagerCtx and Deleter keep their places in every future version (R34).
+// Version, ManagerCtx and Deleter keep their offsets in every future version (R34).
 type ManagedTensorVersioned struct {
 	Version    Version        `c:"version"`
 	ManagerCtx unsafe.Pointer `c:"manager_ctx"` // the producer's own
@@ -45,8 +45,8 @@ type ExchangeHeader struct {
 	Prev    *ExchangeHeader `c:"prev_api"` // the table of an older version, or NULL (R64)
 }
 
-// ExchangeAPI is DLPackExchangeAPI: the table of C functions by which a framework's type exchanges tensors without
-// any Python call (R50 to R67). 56 bytes. The fields stand in the order of the header.
+// ExchangeAPI is DLPackExchangeAPI: the table of C functions by which a framework's type exchanges tensors without any Python
+// call (R50 to R67). 56 bytes. The fields are in the order of the header.
 type ExchangeAPI struct {
 	Header        ExchangeHeader `c:"header"`
 	Allocator     unsafe.Pointer `c:"managed_tensor_allocator"`              // new memory like a prototype's (R57)

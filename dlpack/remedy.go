@@ -1,10 +1,10 @@
 package dlpack
 
-// The remedies say what a caller in Python can do about a tensor that a function does not take as it lies: "use
-// np.ascontiguousarray(x) or x.contiguous()". Of what would be written they say how to get it back, too. Name is what the
-// caller may call it.
+// The remedies state how a caller in Python can make a tensor that a function accepts: "use np.ascontiguousarray(x) or
+// x.contiguous()". For a tensor that will be written they also state how to copy the result back. Name is the caller's name for
+// it.
 
-// OrderRemedy is for elements that shall be compact in an order, 'C' or 'F', and are not.
+// OrderRemedy is for elements that are not compact in the required order, 'C' or 'F'.
 func OrderRemedy(name string, order byte, ndim int, written bool) string {
 	switch {
 	case order != 'F':
@@ -20,12 +20,12 @@ func AlignmentRemedy(name string, written bool) string {
 	return remedy(name, name+".copy() or "+name+".clone()", written)
 }
 
-// DeviceRemedy is for memory that shall be on a device and is not.
+// DeviceRemedy is for memory on another device than required.
 func DeviceRemedy(name string, want DeviceType, written bool) string {
 	return remedy(name, name+`.to("`+want.String()+`")`, written)
 }
 
-// WriteRemedy is for memory that must not be written, or cannot be element by element. What is written is in the copy.
+// WriteRemedy is for memory that must not be written, or not element by element. The copy receives the writes.
 func WriteRemedy(name string) string {
 	return "use a copy, np.array(" + name + ") or " + name + ".clone()"
 }

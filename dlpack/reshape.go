@@ -1,8 +1,8 @@
 package dlpack
 
-// Reshape returns the strides under which the elements of (shape, strides), taken in row-major order, have the shape to,
-// without moving any; ok is false if there are none, so that only a copy would do. Both shapes have the same size, and
-// strides are in elements.
+// Reshape returns strides under which the elements of (shape, strides), taken in row-major order, have the shape to, without
+// moving any; ok is false if there are none, so that only a copy would do. Both shapes have the same size, and strides are in
+// elements.
 func Reshape(shape, strides, to []int64) (result []int64, ok bool) {
 	result = make([]int64, len(to))
 	if size, _ := Elements(to); size <= 1 {
@@ -29,7 +29,7 @@ func Reshape(shape, strides, to []int64) (result []int64, ok bool) {
 	return result, true
 }
 
-// merge joins neighbouring axes that are walked like one, and drops those of extent 1.
+// merge joins neighbouring axes that one stride covers, and drops those of extent 1.
 func merge(shape, strides []int64) (s, st []int64) {
 	for i, n := range shape {
 		last := len(s) - 1

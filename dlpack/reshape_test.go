@@ -42,7 +42,7 @@ func TestReshapeOfSlices(t *testing.T) {
 	}
 }
 
-// A reshape that is allowed walks the same elements in the same order; one to the shape it came from is always allowed.
+// A permitted reshape visits the same elements in the same order; one to the original shape is always permitted.
 func TestReshapeKeepsTheOrder(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	shapes := [][]int64{{12}, {3, 4}, {4, 3}, {2, 6}, {2, 3, 2}, {2, 2, 3}, {3, 2, 2}, {1, 12}, {12, 1}, {2, 1, 6}}

@@ -2,14 +2,14 @@ package dlpack
 
 import "slices"
 
-// The functions of this file work on slices alone: shape and strides of the same length, strides in elements. Strides
-// of nil mean compact row-major, as NULL does in a record (R40). A shape that Elements accepts is a precondition of
-// the others. Error texts are made from clones, so that no argument escapes to the heap.
+// The functions of this file use slices alone: shape and strides of the same length, strides in elements. Strides of nil mean
+// compact row-major, as NULL does in a record (R40). All others require a shape that Elements accepts. Error texts are made
+// from clones, so that no argument escapes to the heap.
 
 // Elements returns the number of elements of a shape, 1 for an empty one. It is 0 if any extent is 0.
 //
-// A negative extent is a BufferError, and so is a product beyond int64 in which extents of 0 count as 1: then the
-// strides that CompactStrides gives are always right too (R17, R42).
+// A negative extent is a BufferError, and so is a product beyond int64 in which extents of 0 count as 1: then the results of
+// CompactStrides are always right too (R17, R42).
 func Elements(shape []int64) (int64, error) {
 	product, empty := int64(1), false
 	for i, extent := range shape {
@@ -31,8 +31,8 @@ func Elements(shape []int64) (int64, error) {
 	return product, nil
 }
 
-// CompactStrides sets dst to the row-major strides of shape, in elements: the last axis has 1, every other one the
-// product of all extents behind it. Extents of 0 count as 1.
+// CompactStrides sets dst to the row-major strides of shape, in elements: the last axis has 1, every other one the product of
+// all extents after it. Extents of 0 count as 1.
 func CompactStrides(dst, shape []int64) {
 	step := int64(1)
 	for i := len(shape) - 1; i >= 0; i-- {

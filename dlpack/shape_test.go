@@ -106,8 +106,8 @@ func TestExtent(t *testing.T) {
 	}
 }
 
-// offsets lists the element offset of every index, the last axis fastest, or the first one if order is 'F'. It is the
-// definition that the functions under test are held against.
+// offsets lists the element offset of every index, the last axis fastest, or the first one if order is 'F'. It is the reference
+// for the functions under test.
 func offsets(shape, strides []int64, order byte) []int64 {
 	all := []int64{0}
 	for k := range shape {
@@ -136,7 +136,7 @@ func dense(all []int64) bool {
 	return true
 }
 
-// smallArray makes of up to 5 bytes a shape with extents from 0 to 4 and strides from -12 to 12.
+// smallArray converts up to 5 bytes to a shape with extents from 0 to 4 and strides from -12 to 12.
 func smallArray(data []byte) (shape, strides []int64) {
 	for _, b := range data[:min(len(data), 5)] {
 		shape = append(shape, int64(b%5))
@@ -189,7 +189,7 @@ func checkShape(t *testing.T, shape, strides []int64) {
 	checkSelfOverlap(t, shape, strides, all)
 }
 
-// checkSelfOverlap demands the exact answer for up to two movable axes, and never a wrong false.
+// checkSelfOverlap requires the exact answer for up to two movable axes, and never a wrong false.
 func checkSelfOverlap(t *testing.T, shape, strides, all []int64) {
 	t.Helper()
 	slices.Sort(all)
@@ -220,8 +220,8 @@ func TestSelfOverlap(t *testing.T) {
 		{[]int64{2, 3}, []int64{3, 2}, false},         // interleaved: 0 2 4 3 5 7
 		{[]int64{3, 4}, []int64{3, 2}, true},          // 6 = 2*3 = 3*2
 		{[]int64{8, 3}, []int64{1, 1}, true},          // sliding window
-		{[]int64{2, 2, 2}, []int64{2, 3, 4}, true},    // not so, but beyond the exact cases
-		{[]int64{2}, []int64{math.MinInt64}, true},    // Extent refuses it
+		{[]int64{2, 2, 2}, []int64{2, 3, 4}, true},    // no overlap, but beyond the exact cases
+		{[]int64{2}, []int64{math.MinInt64}, true},    // Extent rejects it
 	} {
 		if got := dlpack.SelfOverlap(c.shape, c.strides); got != c.want {
 			t.Errorf("SelfOverlap(%v, %v): want %v, got %v", c.shape, c.strides, c.want, got)

@@ -2,17 +2,17 @@ package dlpack
 
 import "unsafe"
 
-// MaxNDim is the highest number of dimensions that is accepted, as numpy's (R42).
+// MaxNDim is the highest accepted number of dimensions, NumPy's limit (R42).
 const MaxNDim = 64
 
-// Validate returns nil if the record is one that a consumer can work with, and otherwise a BufferError that names the
-// field, what was wanted and what came. It checks all that can be known without touching the tensor's memory: NDim,
-// the pointers, the type, the device, the extents, and that sizes and addresses are numbers that exist (R20, R21, R35,
-// R39, R41, R42). It reads Shape and Strides, NDim numbers each.
+// Validate returns nil if a consumer can use the record, and otherwise a BufferError that names the field, the expectation and
+// the value. It checks all that can be checked without access to the tensor's memory: NDim, the pointers, the type, the device,
+// the extents, and that sizes and addresses are numbers that exist (R20, R21, R35, R39, R41, R42). It reads Shape and Strides,
+// NDim numbers each.
 //
-// Strides of NULL and any strides that stay within the address space are fine; so is data that is not aligned, which
-// Aligned tells. Numbers below 4096 are refused as pointers and as handles too, because Go cannot bear them in a pointer
-// variable. After Validate the record may be copied, and every method of it is safe to call.
+// Strides of NULL and any strides within the address space are valid; so is unaligned data, which Aligned reports. Numbers
+// below 4096 are rejected as pointers and also as handles, because Go does not permit them in a pointer variable. After
+// Validate the record may be copied, and every method of it is safe to call.
 func (t *Tensor) Validate() error {
 	if t.NDim < 0 || t.NDim > MaxNDim {
 		return Errorf(KindBuffer, "ndim: want 0 to %d, got %d", MaxNDim, t.NDim)
@@ -29,7 +29,7 @@ func (t *Tensor) Validate() error {
 	return t.checkMemory()
 }
 
-// checkPointers looks at the three pointers as numbers, since they may hold anything.
+// checkPointers checks the three pointers as numbers, since they may hold anything.
 func (t *Tensor) checkPointers() error {
 	pointers := [...]struct {
 		name  string
@@ -50,8 +50,8 @@ func (t *Tensor) checkPointers() error {
 	return nil
 }
 
-// checkMemory checks that size and place of the elements are numbers that exist, and that there is memory at all. It
-// takes sub-byte types as padded, which can only be larger.
+// checkMemory checks that size and address of the elements are numbers that exist, and that there is memory at all. It treats
+// sub-byte types as padded, which can only be larger.
 func (t *Tensor) checkMemory() error {
 	n, err := t.Size()
 	if err != nil || n == 0 {

@@ -10,8 +10,8 @@ import (
 	"godlpack/dlpack"
 )
 
-// rawTensor is a record as it arrives from C: its words may hold anything, so the collector must not take them for
-// pointers, and they are written as numbers.
+// rawTensor is a record as received from C: its words may hold anything and are numbers here, since the collector must not take
+// them for pointers.
 type rawTensor struct {
 	data           uint64
 	deviceType, id int32
@@ -20,21 +20,21 @@ type rawTensor struct {
 	lanes          uint16
 	shape, strides uint64
 	byteOffset     uint64
-	extents, steps [64]int64 // what shape and strides usually point at
+	extents, steps [64]int64 // the usual targets of shape and strides
 }
 
 func (r *rawTensor) tensor() *dlpack.Tensor { return (*dlpack.Tensor)(unsafe.Pointer(r)) }
 
-// place turns shape and strides into pointers to extents and steps.
+// place points shape and strides at extents and steps.
 func (r *rawTensor) place() {
 	r.shape = uint64(uintptr(unsafe.Pointer(&r.extents)))
 	r.strides = uint64(uintptr(unsafe.Pointer(&r.steps)))
 }
 
-// onHeap keeps the records of a test from lying on a stack, which moves.
+// onHeap keeps the records of a test off the stack, which moves.
 var onHeap *rawTensor
 
-// newRaw returns a good record of shape [2 3], float32, on the CPU, changed by change.
+// newRaw returns a valid record of shape [2 3], float32, on the CPU, altered by change.
 func newRaw(change func(*rawTensor)) *rawTensor {
 	onHeap = new(rawTensor)
 	r := onHeap
@@ -177,7 +177,7 @@ func TestAligned(t *testing.T) {
 func TestOverlap(t *testing.T) {
 	for _, c := range []struct {
 		name   string
-		change func(*rawTensor) // what differs from the other record, whose bytes are 0x100000 to 0x100018
+		change func(*rawTensor) // the difference from the other record, whose bytes are 0x100000 to 0x100018
 		want   bool
 	}{
 		{"itself", func(r *rawTensor) {}, true},
@@ -205,7 +205,7 @@ func TestOverlap(t *testing.T) {
 	runtime.KeepAlive(a)
 }
 
-// Whatever the words of a record hold, Validate answers, and what it lets through the other methods can bear.
+// Validate returns for a record of any words, and the other methods work on each record that it accepts.
 func FuzzValidate(f *testing.F) {
 	f.Add(uint64(1<<20), int32(1), int32(2), uint8(2), uint8(32), uint16(1), uint64(0), uint8(0), []byte{2, 3})
 	f.Add(uint64(0), int32(2), int32(0), uint8(17), uint8(4), uint16(2), uint64(1), uint8(3), []byte{})

@@ -12,43 +12,43 @@ import (
 	"godlpack/tensor"
 )
 
-// Integer are the Go types of an int.
+// Integer lists the Go types that hold an int.
 type Integer interface {
 	~int | ~int8 | ~int16 | ~int32 | ~int64 | ~uint | ~uint8 | ~uint16 | ~uint32 | ~uint64
 }
 
-// Real are the Go types of a float.
+// Real lists the Go types that hold a float.
 type Real interface{ ~float32 | ~float64 }
 
-// The functions and methods of this file read argument i, counted from 0. They panic if it was not declared as what
-// they read: a mistake of whoever wrote Do. For None, which an optional argument may be, they return the zero value.
+// The functions and methods of this file read argument i, counted from 0. They panic if it was declared as something else,
+// which is a mistake of Do's author. For None, which an optional argument may be, they return the zero value.
 
-// Of returns a tensor to read.
+// Of returns a tensor for reading.
 func Of[T tensor.Element](c *Call, i int) (v tensor.Of[T]) {
 	v.Assume(read[T](c, i))
 	return v
 }
 
-// Mut returns a tensor to write, which was declared Mutable.
+// Mut returns a tensor for writing, which was declared Mutable.
 func Mut[T tensor.Element](c *Call, i int) (v tensor.Mut[T]) {
 	v.Assume(c.writable(i, read[T](c, i)))
 	return v
 }
 
-// DeviceOf returns a tensor that perhaps only a device can read.
+// DeviceOf returns a tensor for reading, whose memory the host may be unable to access.
 func DeviceOf[T tensor.Element](c *Call, i int) (v tensor.DeviceOf[T]) {
 	v.Assume(c.typed(i, tensor.DTypeOf[T]()))
 	return v
 }
 
-// DeviceMut returns a tensor that perhaps only a device can write; it was declared Mutable.
+// DeviceMut returns a tensor for writing, whose memory the host may be unable to access; it was declared Mutable.
 func DeviceMut[T tensor.Element](c *Call, i int) (v tensor.DeviceMut[T]) {
 	v.Assume(c.writable(i, c.typed(i, tensor.DTypeOf[T]())))
 	return v
 }
 
-// Tensor returns a tensor of any type as its record, and the flags beside it; nil for None. The record is borrowed. Only
-// what was declared Mutable may be written; what was declared Untyped may be unaligned, or packed below a byte.
+// Tensor returns the record of a tensor of any type, and its flags; nil for None. The record is borrowed. Only tensors declared
+// Mutable may be written; those declared Untyped may be unaligned, or packed below a byte.
 func (c *Call) Tensor(i int) (*dlpack.Tensor, dlpack.Flags) {
 	t := c.tensor(i)
 	if t == nil || c.conversion(position{i, -1}) != nil || i >= c.args.Len() {
@@ -57,7 +57,7 @@ func (c *Call) Tensor(i int) (*dlpack.Tensor, dlpack.Flags) {
 	return t, c.args.FlagsAt(i) &^ packed.Checked
 }
 
-// read returns the record of a tensor of elements T in memory of the host.
+// read returns the record of a tensor of elements T in the host's memory.
 func read[T tensor.Element](c *Call, i int) *dlpack.Tensor {
 	if t := c.again(i, typeOf[T]()); t != nil {
 		return t
@@ -65,14 +65,14 @@ func read[T tensor.Element](c *Call, i int) *dlpack.Tensor {
 	return c.readable(i, tensor.DTypeOf[T](), typeOf[T]())
 }
 
-// typeOf returns what stands for *T in an interface.
+// typeOf returns the word that represents *T in an interface.
 func typeOf[T any]() unsafe.Pointer {
 	p := any((*T)(nil))
 	return *(*unsafe.Pointer)(unsafe.Pointer(&p))
 }
 
-// again returns the record of argument i, if that was read as the same Go type before, and has but one dtype: nothing
-// about it can be wrong then.
+// again returns the record of argument i, if it was read as the same Go type before and is declared with one dtype only: no
+// further check is needed then.
 func (c *Call) again(i int, as unsafe.Pointer) *dlpack.Tensor {
 	if atomic.LoadPointer(&c.fn.plan.params[i].read) != as || c.converted != nil {
 		return nil
@@ -80,10 +80,10 @@ func (c *Call) again(i int, as unsafe.Pointer) *dlpack.Tensor {
 	return c.args.Plain(i, packed.Checked)
 }
 
-// typed returns the record of tensor argument i, after a look at its type.
+// typed returns the record of tensor argument i, after a check of its dtype.
 func (c *Call) typed(i int, as dlpack.DType) *dlpack.Tensor {
 	if t := c.args.Plain(i, packed.Checked); t != nil && t.DType == as && c.converted == nil {
-		return t // nearly always
+		return t // the usual case
 	}
 	t := c.tensor(i)
 	if t != nil && t.DType != as {
@@ -92,7 +92,7 @@ func (c *Call) typed(i int, as dlpack.DType) *dlpack.Tensor {
 	return t
 }
 
-// readable is typed for memory that the host will read, as elements of a Go type.
+// readable is typed for memory that the host will read as elements of a Go type.
 func (c *Call) readable(i int, as dlpack.DType, goType unsafe.Pointer) *dlpack.Tensor {
 	s := &c.fn.plan.params[i]
 	if !s.host {
@@ -105,7 +105,7 @@ func (c *Call) readable(i int, as dlpack.DType, goType unsafe.Pointer) *dlpack.T
 	return t
 }
 
-// writable returns t, if argument i was declared to be written.
+// writable returns t, if argument i was declared Mutable.
 func (c *Call) writable(i int, t *dlpack.Tensor) *dlpack.Tensor {
 	if !c.fn.plan.params[i].Mutable {
 		panic(c.misread(i, "what may be written"))
@@ -113,7 +113,7 @@ func (c *Call) writable(i int, t *dlpack.Tensor) *dlpack.Tensor {
 	return t
 }
 
-// OfList returns a list of tensors to read.
+// OfList returns a list of tensors for reading.
 func OfList[T tensor.Element](c *Call, i int) []tensor.Of[T] {
 	views := make([]tensor.Of[T], c.elements(i).Len())
 	for k := range views {
@@ -122,7 +122,7 @@ func OfList[T tensor.Element](c *Call, i int) []tensor.Of[T] {
 	return views
 }
 
-// MutList returns a list of tensors to write.
+// MutList returns a list of tensors for writing.
 func MutList[T tensor.Element](c *Call, i int) []tensor.Mut[T] {
 	views := make([]tensor.Mut[T], c.elements(i).Len())
 	for k := range views {
@@ -131,7 +131,7 @@ func MutList[T tensor.Element](c *Call, i int) []tensor.Mut[T] {
 	return views
 }
 
-// typedElement is readable, or writable, for an element of a list.
+// typedElement is readable or writable for an element of a list.
 func (c *Call) typedElement(i, k int, as dlpack.DType, mutable bool) *dlpack.Tensor {
 	s, t := c.fn.plan.params[i].elem, c.element(i, k)
 	if !s.host || mutable && !s.Mutable || t.DType != as {
@@ -140,19 +140,19 @@ func (c *Call) typedElement(i, k int, as dlpack.DType, mutable bool) *dlpack.Ten
 	return t
 }
 
-// misread is what a Do is told that reads an argument as what it is not.
+// misread returns the panic's text for a Do that reads an argument as another type than declared.
 func (c *Call) misread(i int, as string) string {
 	s := &c.fn.plan.params[i]
 	return "kernel: " + s.Name + " was declared as " + s.want + ", and read as " + as
 }
 
-// Int returns an int. That it fits in T is the declaration's to say (Param.Bits).
+// Int returns an int. Only the declaration (Param.Bits) ensures that it fits in T.
 func Int[T Integer](c *Call, i int) T {
 	v, err := integer(c.cell(i))
 	return T(orZero(c, i, v, err))
 }
 
-// integer reads an int that was checked: only one that is declared as a uint64 is beyond an int64.
+// integer reads an int that was checked: only one declared as a uint64 exceeds an int64.
 func integer(cell packed.Cell) (int64, error) {
 	if cell.Code == packed.CodeUint {
 		v, err := cell.Uint()
@@ -216,7 +216,7 @@ func (c *Call) String(i int) string {
 	return strings.Clone(orZero(c, i, v, err))
 }
 
-// Bytes returns bytes in the caller's memory: they are good until Do returns, and must not be written.
+// Bytes returns bytes in the caller's memory: they are valid until Do returns, and must not be written.
 func (c *Call) Bytes(i int) []byte {
 	v, err := c.cell(i).Bytes()
 	return orZero(c, i, v, err)
@@ -234,7 +234,7 @@ func (c *Call) Device(i int) dlpack.Device {
 	return orZero(c, i, v, err)
 }
 
-// Callable returns a function of the caller's. It is good until Do returns.
+// Callable returns a function of the caller. It is valid until Do returns.
 func (c *Call) Callable(i int) Callable {
 	v, err := c.cell(i).Pointer()
 	if orZero(c, i, v, err) == nil {
@@ -243,7 +243,7 @@ func (c *Call) Callable(i int) Callable {
 	return Callable{v, c.Ctx(), c}
 }
 
-// orZero returns v, or for None the zero value.
+// orZero returns v, or the zero value for None.
 func orZero[T any](c *Call, i int, v T, err error) T {
 	if err != nil && c.Given(i) {
 		panic(c.misread(i, fmt.Sprintf("%T", v)))
@@ -251,12 +251,12 @@ func orZero[T any](c *Call, i int, v T, err error) T {
 	return v
 }
 
-// Given reports whether argument i is anything but None.
+// Given reports whether argument i is not None.
 func (c *Call) Given(i int) bool { return c.cell(i).Code != packed.CodeNull }
 
-// TypeOf returns the dtype of tensor argument i, for functions that do several: what its type variable is bound to, or
-// its own. A variable that no argument has bound, since all were None or empty lists, is the first type that the
-// argument takes. It is the zero DType for None without a variable.
+// TypeOf returns the dtype of tensor argument i, for functions of several dtypes: the one that its type variable is bound to,
+// or its own. A variable that no argument has bound, since all were None or empty lists, is the first dtype that the argument
+// accepts. The result is the zero DType for None without a variable.
 func (c *Call) TypeOf(i int) dlpack.DType {
 	s := &c.fn.plan.params[i]
 	t := (*dlpack.Tensor)(nil)
@@ -287,7 +287,7 @@ func (c *Call) cell(i int) packed.Cell {
 	return c.fn.plan.params[i].Default.cell
 }
 
-// tensor returns the record that the function sees as argument i, nil for None.
+// tensor returns the record that the function gets as argument i, nil for None.
 func (c *Call) tensor(i int) *dlpack.Tensor {
 	if t := c.conversion(position{i, -1}); t != nil {
 		return t
@@ -299,13 +299,13 @@ func (c *Call) tensor(i int) *dlpack.Tensor {
 	return t
 }
 
-// elements returns the list that argument i is, empty for None.
+// elements returns the list in argument i, empty for None.
 func (c *Call) elements(i int) packed.Args {
 	list, err := c.cell(i).List()
 	return orZero(c, i, list, err)
 }
 
-// element returns the record that the function sees as element k of argument i.
+// element returns the record that the function gets as element k of argument i.
 func (c *Call) element(i, k int) *dlpack.Tensor {
 	if t := c.conversion(position{i, k}); t != nil {
 		return t
@@ -317,7 +317,7 @@ func (c *Call) element(i, k int) *dlpack.Tensor {
 	return t
 }
 
-// conversion returns what was last made of a tensor, nil if it is seen as it came.
+// conversion returns the latest conversion of a tensor, nil if the function gets it unchanged.
 func (c *Call) conversion(at position) *dlpack.Tensor {
 	for _, v := range slices.Backward(c.converted) {
 		if v.position == at {

@@ -17,7 +17,7 @@ import (
 	"godlpack/tensor"
 )
 
-// run prepares a function, calls it, and wants no error.
+// run prepares a function, calls it, and expects no error.
 func run(t *testing.T, params []kernel.Param, do func(*kernel.Call), args ...any) {
 	t.Helper()
 	f := prepare(t, kernel.Func{Params: params, Do: func(c *kernel.Call) error {
@@ -117,7 +117,7 @@ func TestDefaults(t *testing.T) {
 		equal(t, "bools", c.Bools(12), []bool{false})
 		equal(t, "large floats", kernel.Floats[float64](c, 14), []float64{math.Inf(1), math.MaxFloat64, -math.MaxFloat64})
 	}
-	run(t, params, read, 1) // the others are left out
+	run(t, params, read, 1) // the others are omitted
 	all := []any{1}
 	for range len(params) - 3 {
 		all = append(all, missing{})
@@ -135,7 +135,7 @@ func TestDefaults(t *testing.T) {
 	equal(t, "literals", strings.Join(texts, " "), want)
 }
 
-// What a default is made of stays, though nothing of Go's refers to it but the default.
+// The memory of a default stays alive, though only the default refers to it.
 func TestDefaultsStay(t *testing.T) {
 	var all []*kernel.Default
 	for i := range 1000 {
@@ -206,7 +206,7 @@ func TestListOfTensors(t *testing.T) {
 	equal(t, "written", b[0], float32(9))
 }
 
-// What a type variable is, for functions that choose by it.
+// TypeOf, for functions that choose by a type variable.
 func TestTypeVariables(t *testing.T) {
 	x, y := tensorOf("x", []dlpack.DType{dlpack.Float32, dlpack.Float64}), tensorOf("y", []dlpack.DType{dlpack.Float32, dlpack.Float64})
 	x.Var, y.Var = "T", "T"
@@ -286,7 +286,7 @@ func TestConvert(t *testing.T) {
 	}, &packedPair)
 }
 
-// oddly returns the elements of data, a byte off from where they may lie.
+// oddly returns the elements of data, one byte off their alignment.
 func oddly[T tensor.Element](data []T, shape ...int64) *dlpack.Tensor {
 	t := record(data, shape...)
 	size := len(data) * int(unsafe.Sizeof(data[0]))
@@ -296,7 +296,7 @@ func oddly[T tensor.Element](data []T, shape ...int64) *dlpack.Tensor {
 	return t
 }
 
-// What is only read is copied if it is not aligned, wherever it stands, and as it was declared.
+// An unaligned argument that is only read is copied, at any position and with any declaration.
 func TestMisaligned(t *testing.T) {
 	columns := tensorOf("b", float32s)
 	columns.Order, columns.Convert = kernel.ColumnMajor, true
@@ -331,7 +331,7 @@ func TestMisaligned(t *testing.T) {
 		odd, odd, oddly([]complex128{complex(1, 2)}, 1), []any{record([]float32{8, 9}, 2), odd}, oddly([]int64{1, -2}, 2), raw, record([]float32{9}, 1))
 }
 
-// A handle has no value that could be converted.
+// A handle has no value to convert.
 func TestConvertRefuses(t *testing.T) {
 	p := tensorOf("x", float32s)
 	p.Convert = true
@@ -372,7 +372,7 @@ func TestConvertWithoutMemory(t *testing.T) {
 	h.balanced(t)
 }
 
-// Do is told when it reads an argument as what it is not.
+// Do panics with a message when it reads an argument as another type than declared.
 func TestMisreading(t *testing.T) {
 	anywhere := tensorOf("x", float32s)
 	anywhere.Device = "any"
@@ -409,7 +409,7 @@ func TestMisreading(t *testing.T) {
 	}
 }
 
-// That an argument was read well once says nothing of the next call, where it may be of another type.
+// A successful read in one call does not exempt the next call, where the argument may be of another type.
 func TestMisreadingLater(t *testing.T) {
 	f := prepare(t, kernel.Func{Params: []kernel.Param{tensorOf("x", []dlpack.DType{dlpack.Float32, dlpack.Float64})}, Do: func(c *kernel.Call) error {
 		kernel.Of[float32](c, 0)

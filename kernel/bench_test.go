@@ -9,7 +9,7 @@ import (
 	"godlpack/packed"
 )
 
-// bench calls a function over and over; its error, if any, is wanted.
+// bench calls a function repeatedly; an error is expected if fails is set.
 func bench(b *testing.B, f kernel.Func, fails bool, args ...any) {
 	ready := prepare(b, f)
 	c, h := newCall(args...), newHost()
@@ -66,7 +66,7 @@ func BenchmarkRefusal(b *testing.B) {
 	bench(b, kernel.Func{Params: threeTensors(), Do: threeViews}, true, known(3), known(3), flagged{ints, packed.Checked})
 }
 
-// Speed that depends on no memory: the promise that a call of checked tensors takes none.
+// A call of checked tensors allocates no memory.
 func TestCallsTakeNoMemory(t *testing.T) {
 	if gcstress.On {
 		t.Skip("collections empty the pool of calls")

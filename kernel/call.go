@@ -11,58 +11,58 @@ import (
 	"godlpack/packed"
 )
 
-// Host is who calls: package library makes one of the context of a C call. Its methods may be called from any goroutine,
-// but for Invoke.
+// Host is the caller of functions: package library makes one from the context of a C call. Its methods may be called from any
+// goroutine, except Invoke.
 type Host interface {
 	// Allocate returns memory in the caller's framework like the prototype, of which shape, dtype and device count.
 	Allocate(prototype *dlpack.Tensor) (*dlpack.ManagedTensorVersioned, error)
-	// Delete gives back what Allocate gave, or what lies in the scratch memory.
+	// Delete frees a tensor from Allocate or from the scratch memory.
 	Delete(*dlpack.ManagedTensorVersioned)
-	// Scratch returns the memory for small outputs, the same each time.
+	// Scratch returns the memory for small outputs, the same at each call.
 	Scratch() Scratch
-	// Poll returns an error, ErrRaised as a rule, if the function shall stop. Asked is false if this goroutine is not the
-	// one that may ask: the one that called.
+	// Poll returns an error, usually ErrRaised, if the function must stop. Asked is false on any goroutine except the calling
+	// one, which alone may poll.
 	Poll() (asked bool, err error)
-	// Invoke calls a function of the host; what ret refers to is good until the call ends. All that the arguments own
-	// passes to the host. Only the goroutine that called may invoke; another gets a RuntimeError.
+	// Invoke calls a function of the host; memory that ret refers to is valid until the call ends. The host takes all that the
+	// arguments own. Only the calling goroutine may invoke; another gets a RuntimeError.
 	Invoke(callable unsafe.Pointer, args packed.Args, ret *packed.Ret) error
-	// Stream returns the stream that the caller works on, on a device, 0 for the default stream. Only the goroutine that
-	// called may ask; another gets a RuntimeError.
+	// Stream returns the caller's current stream on a device, 0 for the default stream. Only the calling goroutine may request
+	// it; another gets a RuntimeError.
 	Stream(device dlpack.Device) (uintptr, error)
-	// Alloc and Free are the memory of results, and of Invoke's arguments.
+	// Alloc and Free manage the memory of results, and of Invoke's arguments.
 	packed.Memory
 }
 
-// Call is one call of a function: its arguments, which are as declared, and the place for its results. It is good until
-// Func.Do returns.
+// Call is one call of a function: its arguments, checked against the declaration, and the place for its results. It is valid
+// until Func.Do returns.
 type Call struct {
 	fn   *Func
 	args packed.Args
 	host Host
-	ctx  *Ctx // made when it is first asked for
+	ctx  *Ctx // made at its first use
 
-	vars      [maxVars]dlpack.DType // what the type variables are bound to
-	extents   [maxNames]int64       // what the names of extents are bound to, or -1
-	binders   [maxNames]int         // by which argument
+	vars      [maxVars]dlpack.DType // dtypes that the type variables are bound to
+	extents   [maxNames]int64       // values that the names of extents are bound to, or -1
+	binders   [maxNames]int         // the arguments that bound them
 	converted []conversion
 
 	asked prototype
-	fresh []Ctx // for calls to come
+	fresh []Ctx // for later calls
 
-	results []packed.Cell // so far; they own what they refer to
+	results []packed.Cell // so far; they own the memory they refer to
 	room    [2]packed.Cell
-	err     error // the first that a Return function, or the caller in a conversion, came to
+	err     error // the first error of a Return function, or of the caller in a conversion
 }
 
 var calls = sync.Pool{New: func() any { return new(Call) }}
 
-// Call checks the arguments, runs the function, and sets ret to its result: None for no result, a tuple for several.
-// After an error ret is None, and nothing is lost: outputs that are not returned are given back. An error is an *Error
-// with the kind that it shall have in Python, ErrRaised, or what Do returned. A panic with an *Error is that error, as if Do had
-// returned it; any other is a RuntimeError with its stack, also one by a pointer that leads nowhere.
+// Call checks the arguments, runs the function, and sets ret to its result: None for no result, a tuple for several. After an
+// error ret is None, and nothing leaks: outputs that are not returned are deleted. The error is an *Error with the kind of its
+// Python exception, ErrRaised, or the one that Do returned. A panic with an *Error counts as that error, as if Do had returned
+// it; any other panic, also a fault by an invalid pointer, is a RuntimeError with its stack.
 //
-// The arguments are borrowed, and must be what their codes say. Records of tensors may hold anything, unless their flags
-// say packed.Checked: they are validated.
+// The arguments are borrowed, and must be what their codes state. Records of tensors may hold anything: they are validated,
+// unless their flags have packed.Checked.
 func (f *Func) Call(args packed.Args, ret *packed.Ret, host Host) error {
 	ret.Set(packed.Null)
 	if f.plan == nil {
@@ -77,7 +77,7 @@ func (f *Func) Call(args packed.Args, ret *packed.Ret, host Host) error {
 	return err
 }
 
-// run is Call up to the tidying.
+// run is Call without the setup and cleanup.
 func (c *Call) run(ret *packed.Ret) (err error) {
 	old := debug.SetPanicOnFault(true)
 	defer func() {
@@ -100,7 +100,7 @@ func (c *Call) run(ret *packed.Ret) (err error) {
 	return c.deliver(ret)
 }
 
-// deliver makes one result of all.
+// deliver combines the results into one.
 func (c *Call) deliver(ret *packed.Ret) error {
 	if len(c.results) != len(c.fn.Results) {
 		return &Error{Kind: RuntimeError, Msg: c.fn.Name + "() declares " + strconv.Itoa(len(c.fn.Results)) +
@@ -120,7 +120,7 @@ func (c *Call) deliver(ret *packed.Ret) error {
 	return nil
 }
 
-// end gives back what nobody got, and forgets the rest.
+// end releases results and outputs that were not delivered, and resets the Call.
 func (c *Call) end(err error) {
 	if err != nil {
 		for _, cell := range c.results {

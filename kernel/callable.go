@@ -9,8 +9,8 @@ import (
 	"godlpack/tensor"
 )
 
-// Callable is a function of the caller's, a Python function as a rule. It is good until the call ends that it came with.
-// The zero Callable is None.
+// Callable is a function of the caller, usually a Python function. It is valid until the end of the call that passed it. The
+// zero Callable is None.
 type Callable struct {
 	function unsafe.Pointer
 	ctx      *Ctx
@@ -20,13 +20,14 @@ type Callable struct {
 // Exists reports whether there is a function: false for None.
 func (f Callable) Exists() bool { return f.function != nil }
 
-// Call calls the function, from the goroutine that Do runs in. An argument may be nil, a bool, an int, an int64, a float64, a
-// string, a []byte, a dlpack.DType, a dlpack.Device, a view of a tensor (Of, Mut, DeviceOf, DeviceMut), or a []any of these.
-// A tensor that is an argument of the call is handed on as that; of every other one the function gets a copy.
+// Call calls the function, from the goroutine that Do runs in. An argument may be nil, a bool, an int, an int64, a uint64, a
+// float64, a string, a []byte, a dlpack.DType, a dlpack.Device, a view of a tensor (Of, Mut, DeviceOf, DeviceMut), or a []any
+// of these. A tensor that is an argument of the call is passed on as that argument; of any other tensor the function gets a
+// copy.
 //
-// The result is of the same types, but an int64 for every int, and a *dlpack.Tensor for a tensor, which tensor.View makes
-// a view of: it is good until the call ends. The error is ErrRaised if the function raised an exception: return it, or
-// go on as if nothing had happened, which the host may not forgive.
+// The result is of the same types, except that an int is an int64, or a uint64 from 2^63 on, and a tensor is a *dlpack.Tensor,
+// valid until the call ends, of which tensor.View makes a view. The error is ErrRaised if the function raised an exception:
+// return it. The host may refuse a call that continues in spite of it.
 func (f Callable) Call(args ...any) (any, error) {
 	if f.function == nil {
 		return nil, Errorf(TypeError, "want a function to call, got None")
@@ -58,7 +59,7 @@ func (f Callable) drop(args packed.Args) {
 	}
 }
 
-// cellOf makes an argument of a value. It owns what it refers to.
+// cellOf converts a value to an argument, which owns the memory it refers to.
 func (c *Call) cellOf(value any) (packed.Cell, error) {
 	switch v := value.(type) {
 	case nil:
@@ -81,7 +82,7 @@ func (c *Call) cellOf(value any) (packed.Cell, error) {
 	return c.blockOf(value)
 }
 
-// blockOf is cellOf for what needs memory.
+// blockOf is cellOf for values that need memory.
 func (c *Call) blockOf(value any) (packed.Cell, error) {
 	switch v := value.(type) {
 	case string:
@@ -97,7 +98,7 @@ func (c *Call) blockOf(value any) (packed.Cell, error) {
 	return packed.Cell{}, Errorf(TypeError, "callback: want an argument that Python has too, got a %T", value)
 }
 
-// valueOf makes a Go value of a callback's result.
+// valueOf converts a callback's result to a Go value.
 func valueOf(c *Call, cell packed.Cell) (any, error) {
 	switch cell.Code {
 	case packed.CodeNull:
@@ -118,7 +119,7 @@ func valueOf(c *Call, cell packed.Cell) (any, error) {
 	return objectOf(c, cell)
 }
 
-// objectOf is valueOf for what lies in the host's memory.
+// objectOf is valueOf for values in the host's memory.
 func objectOf(c *Call, cell packed.Cell) (any, error) {
 	switch cell.Code {
 	case packed.CodeText, packed.CodeStr:

@@ -18,7 +18,7 @@ var function = packed.Cell{Value: packed.PointerValue(unsafe.Pointer(&marker)), 
 
 var marker int64
 
-// callsBack makes a function of a callable f and a tensor x.
+// callsBack makes a function with parameters f, a callable, and x, a tensor.
 func callsBack(t *testing.T, do func(*kernel.Call, kernel.Callable) error) *kernel.Func {
 	return prepare(t, kernel.Func{
 		Params: []kernel.Param{{Name: "f", Kind: kernel.KindCallable, Optional: true}, tensorOf("x", float32s)},
@@ -26,7 +26,7 @@ func callsBack(t *testing.T, do func(*kernel.Call, kernel.Callable) error) *kern
 	})
 }
 
-// answering is a host whose functions take what they are given, keep it as values, and answer with cell.
+// answering is a host whose functions take their arguments, keep them as values, and return cell.
 func answering(t *testing.T, cell packed.Cell, err error) (h *fakeHost, given *[]any) {
 	h, given = newHost(), new([]any)
 	h.invoke = func(f unsafe.Pointer, args packed.Args, ret *packed.Ret) error {
@@ -43,7 +43,7 @@ func answering(t *testing.T, cell packed.Cell, err error) (h *fakeHost, given *[
 	return h, given
 }
 
-// What a callback is given.
+// The arguments that a callback gets.
 func TestCallbackArguments(t *testing.T) {
 	h, given := answering(t, packed.Null, nil)
 	cuda := dlpack.Device{Type: dlpack.CUDA}
@@ -63,7 +63,7 @@ func TestCallbackArguments(t *testing.T) {
 	h.balanced(t)
 }
 
-// What a callback may answer.
+// The results that a callback may return.
 func TestCallbackResults(t *testing.T) {
 	answer := newCall(nil, true, 3, 0.5, "a", []byte{1}, dlpack.Int8, dlpack.Device{Type: dlpack.CPU}, []any{1, "b"})
 	want := []any{nil, true, int64(3), 0.5, "a", []byte{1}, dlpack.Int8, dlpack.Device{Type: dlpack.CPU}, []any{int64(1), "b"}}
@@ -102,7 +102,7 @@ func TestCallbackResults(t *testing.T) {
 	}
 }
 
-// What goes wrong in a callback, and what is said. Nothing is lost.
+// Errors in a callback, and their texts. Nothing leaks.
 func TestCallbackErrors(t *testing.T) {
 	invalid := *record([]float32{1}, 1)
 	invalid.NDim = -1
@@ -136,7 +136,7 @@ func TestCallbackErrors(t *testing.T) {
 	runtime.KeepAlive(&invalid)
 }
 
-// A function that is kept for longer than its call is no function any more.
+// A Callable that is kept after its call returns an error.
 func TestCallbackAfterTheCall(t *testing.T) {
 	h, _ := answering(t, packed.Null, nil)
 	var kept kernel.Callable

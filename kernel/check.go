@@ -10,10 +10,10 @@ import (
 	"godlpack/packed"
 )
 
-// A refusal is why an argument is not taken; the names of function and argument are put in front of it later.
+// A refusal is the reason why an argument is rejected; the names of function and argument are prepended later.
 type refusal = Error
 
-// check holds all arguments against the declaration, and binds type variables and the names of extents.
+// check checks all arguments against the declaration, and binds type variables and the names of extents.
 func (c *Call) check() error {
 	p := c.fn.plan
 	n := c.args.Len()
@@ -40,7 +40,7 @@ func (c *Call) check() error {
 	return nil
 }
 
-// checkArgument holds argument i against its slot.
+// checkArgument checks argument i against its slot.
 func (c *Call) checkArgument(i int) error {
 	s := &c.fn.plan.params[i]
 	if i >= c.args.Len() || c.args.Code(i) == packed.CodeDefault {
@@ -68,7 +68,7 @@ func (c *Call) missing(i int) error {
 	return &Error{Kind: TypeError, Msg: c.fn.Name + "() missing argument '" + c.fn.Params[i].Name + "'"}
 }
 
-// refused puts function and argument in front of a refusal. What the caller itself has to say goes first.
+// refused prepends function and argument to a refusal. An error of the caller itself takes precedence.
 func (c *Call) refused(i int, r *refusal) error {
 	if c.err != nil {
 		return c.err
@@ -77,7 +77,7 @@ func (c *Call) refused(i int, r *refusal) error {
 	return r
 }
 
-// checkCell holds one value against a slot. It is argument i, or an element of it.
+// checkCell checks one value against a slot. It is argument i, or an element of it.
 func (c *Call) checkCell(s *slot, cell packed.Cell, i int) *refusal {
 	if cell.Code == packed.CodeNull && s.Optional {
 		return nil
@@ -91,7 +91,7 @@ func (c *Call) checkCell(s *slot, cell packed.Cell, i int) *refusal {
 	return checkScalar(s, cell)
 }
 
-// checkScalar holds anything but tensors and lists against a slot.
+// checkScalar checks anything but tensors and lists against a slot.
 func checkScalar(s *slot, cell packed.Cell) *refusal {
 	var err error
 	switch s.Kind {
@@ -121,7 +121,7 @@ func checkScalar(s *slot, cell packed.Cell) *refusal {
 	return &refusal{Kind: dlpack.KindOf(err), Msg: dlpack.MessageOf(err)}
 }
 
-// large writes an int that an int64 cannot hold.
+// large formats an int that exceeds an int64.
 func large(cell packed.Cell) string {
 	if v, err := cell.Uint(); err == nil {
 		return strconv.FormatUint(v, 10)
@@ -130,7 +130,7 @@ func large(cell packed.Cell) string {
 	return "about " + strconv.FormatFloat(v, 'g', -1, 64)
 }
 
-// described names what a cell is, for error texts: a tensor by its dtype and shape, and with a hint what to pass instead.
+// described names a cell's value, for error texts: a tensor by its dtype and shape, with a hint what to pass instead.
 func described(cell packed.Cell, s *slot) string {
 	t, err := cell.Tensor()
 	if err != nil || t == nil || t.Validate() != nil {
@@ -143,7 +143,7 @@ func described(cell packed.Cell, s *slot) string {
 	return text
 }
 
-// instead says what to make of a tensor x of so many axes for a slot that takes none; empty if there is nothing.
+// instead returns the expression to pass instead of a tensor x with ndim axes, for a slot that takes none; "" if there is none.
 func instead(s *slot, ndim int) string {
 	value := "x.item()"
 	if ndim > 0 {
@@ -152,7 +152,7 @@ func instead(s *slot, ndim int) string {
 	switch {
 	case s.Kind == KindList && s.elem.Kind == KindTensor && ndim > 1:
 		return "a list of tensors (list(x) or [x])"
-	case s.Kind == KindList && s.elem.Kind == KindTensor: // NumPy makes numbers of an array of one axis
+	case s.Kind == KindList && s.elem.Kind == KindTensor: // NumPy converts an array of one axis to numbers
 		return "a list of tensors ([x])"
 	case s.Kind == KindList && ndim == 0:
 		return "a list ([x.item()])"
@@ -169,7 +169,7 @@ func instead(s *slot, ndim int) string {
 	return ""
 }
 
-// checkObject is checkScalar for what is no number.
+// checkObject is checkScalar for values that are not numbers.
 func checkObject(kind Kind, cell packed.Cell) error {
 	var err error
 	switch kind {
@@ -190,7 +190,7 @@ func checkObject(kind Kind, cell packed.Cell) error {
 	return err
 }
 
-// dtypeOf reads a dtype, also from its name, and checks that there is such a type.
+// dtypeOf reads a dtype, or its name, and checks that the type exists.
 func dtypeOf(cell packed.Cell) (dlpack.DType, error) {
 	if cell.Code == packed.CodeText || cell.Code == packed.CodeStr {
 		name, err := cell.Text()
@@ -206,7 +206,7 @@ func dtypeOf(cell packed.Cell) (dlpack.DType, error) {
 	return d, err
 }
 
-// deviceOf reads a device, also from its name, and checks that there are such devices.
+// deviceOf reads a device, or its name, and checks that the device type exists.
 func deviceOf(cell packed.Cell) (dlpack.Device, error) {
 	if cell.Code == packed.CodeText || cell.Code == packed.CodeStr {
 		name, err := cell.Text()
@@ -222,7 +222,7 @@ func deviceOf(cell packed.Cell) (dlpack.Device, error) {
 	return d, err
 }
 
-// checkList holds a list, and each of its elements, against a slot.
+// checkList checks a list, and each of its elements, against a slot.
 func (c *Call) checkList(s *slot, cell packed.Cell, i int) *refusal {
 	list, err := cell.List()
 	if dlpack.KindOf(err) == TypeError {

@@ -9,18 +9,18 @@ import (
 	"godlpack/packed"
 )
 
-// A position is where a tensor stands: argument arg, or an element of it, -1 for itself.
+// A position locates a tensor: argument arg, or its element elem, which is -1 for the argument itself.
 type position struct{ arg, elem int }
 
-// An operand is a tensor on its way through the checks.
+// An operand is a tensor during the checks.
 type operand struct {
 	*dlpack.Tensor
 	flags dlpack.Flags
 	slot  *slot
 }
 
-// plainly reports whether argument i is a tensor as nearly all are, and fits: where it should be, checked by the host, of
-// one of the types that the slot names. It says no where checkTensor must look; what it has bound by then, checkTensor binds alike.
+// plainly reports whether argument i is a usual tensor and fits: on the expected device, checked by the host, of one of the
+// slot's dtypes. It returns false where checkTensor must decide; checkTensor repeats the same bindings.
 func (c *Call) plainly(s *slot, i int) bool {
 	if !s.plain {
 		return false
@@ -42,12 +42,12 @@ func (c *Call) plainly(s *slot, i int) bool {
 	return fits && (!s.Mutable || s.Untyped || apart(t))
 }
 
-// commonOn reports whether a tensor of this slot is on such a device as a rule.
+// commonOn reports whether a tensor of this slot is usually on such a device.
 func (s *slot) commonOn(kind dlpack.DeviceType) bool {
 	return kind == s.where || s.where == 0 && (kind == dlpack.CPU || kind == dlpack.CUDA)
 }
 
-// bind returns what a type variable is bound to, which is d if nothing came before.
+// bind returns the dtype that a type variable is bound to; it binds an unbound one to d.
 func (c *Call) bind(variable int, d dlpack.DType) dlpack.DType {
 	if c.vars[variable].Lanes == 0 {
 		c.vars[variable] = d
@@ -55,8 +55,8 @@ func (c *Call) bind(variable int, d dlpack.DType) dlpack.DType {
 	return c.vars[variable]
 }
 
-// shapeFits reports whether a shape fits, and binds the names of its extents. If not, wrong is the extent that does not
-// fit, nil for another rank. Arg is the number of the argument, for error texts.
+// shapeFits reports whether a shape fits, and binds the names of its extents. If not, wrong is the extent that does not fit,
+// nil for a wrong rank. Arg is the number of the argument, for error texts.
 func (c *Call) shapeFits(s *slot, dims []int64, arg int) (fits bool, wrong *axis) {
 	if s.anyRank {
 		return true, nil
@@ -84,7 +84,7 @@ func apart(t *dlpack.Tensor) bool {
 	return steps == nil || dlpack.IsContiguous(dims, steps, 'C') || !dlpack.SelfOverlap(dims, steps)
 }
 
-// checkTensor holds a tensor against a slot, from what no conversion can mend to what one can.
+// checkTensor checks a tensor against a slot, first the properties that no conversion can change, then the others.
 func (c *Call) checkTensor(s *slot, cell packed.Cell, flags dlpack.Flags, at position) *refusal {
 	var t *dlpack.Tensor
 	var err error
@@ -124,11 +124,11 @@ func (c *Call) checkTensor(s *slot, cell packed.Cell, flags dlpack.Flags, at pos
 	return r
 }
 
-// checkMemory checks that the memory is where the function can use it, and may be written if it will be.
+// checkMemory checks that the function can access the memory, and that it is writable if it will be written.
 func (o *operand) checkMemory() *refusal {
 	kind := o.Device.Type
 	switch {
-	case kind == dlpack.CPU && o.slot.host && o.slot.device == 0: // by far the most
+	case kind == dlpack.CPU && o.slot.host && o.slot.device == 0: // by far the most frequent
 	case o.slot.device != 0 && kind != o.slot.device, o.slot.host && !kind.HostReadable():
 		return o.refuseDevice()
 	case !kind.PointerData():
@@ -140,8 +140,8 @@ func (o *operand) checkMemory() *refusal {
 	return nil
 }
 
-// chooseType returns the dtype that the function will see: the tensor's own, or that of a conversion. It binds the type
-// variable. A variable that nothing has bound yet prefers the tensor's own type.
+// chooseType returns the dtype that the function gets: the tensor's own, or that of a conversion. It binds the type variable.
+// An unbound variable is preferably bound to the tensor's own dtype.
 func (c *Call) chooseType(o *operand) (dlpack.DType, *refusal) {
 	s, d := o.slot, o.DType
 	if len(s.DTypes) > 0 && !slices.Contains(s.DTypes, d) {
@@ -171,7 +171,7 @@ func (c *Call) checkShape(o *operand, arg int) *refusal {
 	}
 }
 
-// extentFits checks one extent, and binds its name to the first one that comes.
+// extentFits checks one extent, and binds an unbound name to it.
 func (c *Call) extentFits(a *axis, n int64, arg int) bool {
 	switch {
 	case a.name == whatever:
@@ -193,7 +193,7 @@ func (c *Call) wrongExtent(o *operand, a *axis) *refusal {
 	return o.refuse(ValueError, ", where "+name+" is "+strconv.FormatInt(c.extents[a.name], 10)+" by '"+binder+"'")
 }
 
-// checkLayout checks how the elements lie: their order, their alignment, and lanes below a byte.
+// checkLayout checks the elements' layout: order, alignment, and lanes below a byte.
 func (o *operand) checkLayout() *refusal {
 	if o.slot.Order != AnyOrder && !dlpack.IsContiguous(o.ShapeSlice(), o.StridesSlice(), o.slot.Order[0]) {
 		return o.refuseOrder()
@@ -210,18 +210,18 @@ func (o *operand) checkLayout() *refusal {
 	return nil
 }
 
-// misaligned reports whether the elements lie where Go can have none of their type.
+// misaligned reports whether the elements' alignment is too small for their Go type.
 func (o *operand) misaligned() bool {
 	return !o.slot.Untyped && uintptr(o.Start())&uintptr(o.DType.Align()-1) != 0 && !o.Aligned()
 }
 
-// realigns reports whether the function gets an aligned copy: of what it only reads, in memory that the host can copy.
+// realigns reports whether the function gets an aligned copy: of a tensor that it only reads, in memory that the host can copy.
 func (o *operand) realigns() bool {
 	return o.misaligned() && !o.slot.Mutable && (o.Device.Type == dlpack.CPU || o.slot.host && o.slot.device == 0)
 }
 
-// paddedInGo reports whether the Go type for d, of less than a byte a lane, has a byte for each (tensor.Element): all but
-// the pairs of fp4 have.
+// paddedInGo reports whether the Go type for d, of less than a byte a lane, has a byte for each lane (tensor.Element): all
+// have, except the pairs of fp4.
 func paddedInGo(d dlpack.DType) bool {
 	return d.Code != dlpack.CodeFloat4E2M1FN || d.Lanes == 1
 }
@@ -233,7 +233,7 @@ func storageText(f dlpack.Flags) string {
 	return "packed"
 }
 
-// refuse says what was wanted and what came: "want float32[n] on cpu, got int64[4] on cpu", and but behind it.
+// refuse returns "want float32[n] on cpu, got int64[4] on cpu", followed by but.
 func (o *operand) refuse(kind dlpack.Kind, but string) *refusal {
 	text := make([]byte, 0, 160)
 	text = append(append(append(text, "want "...), o.slot.want...), ", got "...)
@@ -241,7 +241,7 @@ func (o *operand) refuse(kind dlpack.Kind, but string) *refusal {
 	return &refusal{Kind: kind, Msg: string(append(text, but...))}
 }
 
-// refuseDevice is refuse for memory that is elsewhere.
+// refuseDevice is refuse for memory on another device.
 func (o *operand) refuseDevice() *refusal {
 	want := o.slot.device
 	if want == 0 {
@@ -250,7 +250,7 @@ func (o *operand) refuseDevice() *refusal {
 	return o.refuse(BufferError, "; "+dlpack.DeviceRemedy(o.name(), want, o.slot.Mutable))
 }
 
-// refuseOrder is refuse for elements that lie in another order. Whoever wrote the function can let it have a copy.
+// refuseOrder is refuse for elements in another order. The function's author can permit a copy.
 func (o *operand) refuseOrder() *refusal {
 	but := ""
 	if o.StridesSlice() != nil {
@@ -263,5 +263,5 @@ func (o *operand) refuseOrder() *refusal {
 	return o.refuse(BufferError, but)
 }
 
-// name is what the caller is told to make another one of.
+// name returns the tensor's name in the remedies of error texts.
 func (o *operand) name() string { return cmp.Or(o.slot.Name, "x") }

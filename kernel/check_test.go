@@ -14,7 +14,7 @@ import (
 
 func nothing(*kernel.Call) error { return nil }
 
-// Every refusal: what was declared, what came, and what is said.
+// Every refusal: the declaration, the argument, and the error text.
 func TestRefusals(t *testing.T) {
 	x23 := record(make([]float32, 6), 2, 3)
 	ints := record(make([]int64, 4), 4)
@@ -177,7 +177,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// What looks like a refusal and is none.
+// Unusual arguments that are accepted.
 func TestAccepted(t *testing.T) {
 	data := make([]float32, 8)
 	param := func(change func(*kernel.Param)) []kernel.Param {
@@ -240,11 +240,11 @@ func TestAccepted(t *testing.T) {
 	}
 }
 
-// A record that the host vouches for is not looked at again.
+// A record that the host has checked is not validated again.
 func TestCheckedRecordsAreNotValidated(t *testing.T) {
 	x := *record(make([]float32, 3), 3)
 	x.Device.ID = 5
-	x.Data = nil // which Validate would refuse
+	x.Data = nil // Validate would reject it
 	f := prepare(t, kernel.Func{Params: []kernel.Param{tensorOf("x", float32s, "n")}, Do: nothing})
 	if err := newCall(flagged{&x, packed.Checked}).of(f, newHost()); err != nil {
 		t.Error(err)

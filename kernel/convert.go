@@ -9,13 +9,13 @@ import (
 	"godlpack/tensor"
 )
 
-// A conversion is a tensor that the function sees in the place of one that was given.
+// A conversion is a tensor that the function gets in place of a given one.
 type conversion struct {
 	position
-	tensor *dlpack.Tensor // over an output of the call, or over bytes of the caller's
+	tensor *dlpack.Tensor // over an output of the call, or over the caller's bytes
 }
 
-// seeBytes makes a tensor of bytes, which are not copied: uint8[n].
+// seeBytes makes a tensor uint8[n] over bytes, without a copy.
 func (c *Call) seeBytes(cell packed.Cell, at position) (*dlpack.Tensor, error) {
 	bytes, err := cell.Bytes()
 	if err != nil {
@@ -30,8 +30,8 @@ func (c *Call) seeBytes(cell packed.Cell, at position) (*dlpack.Tensor, error) {
 	return t, nil
 }
 
-// convert makes an aligned copy of the dtype, and in the order, that the slot wants. Its memory is the caller's, who says so where
-// there is not enough: a few elements that are broadcast may become any number of them, and Go would stop the process.
+// convert makes an aligned copy of the dtype and order that the slot requires. Its memory is the caller's, who reports a lack
+// of memory: a broadcast of few elements may expand to any number, and Go would end the process.
 func (c *Call) convert(o *operand, dtype dlpack.DType, at position) *refusal {
 	padded := dtype.SubByte() && paddedInGo(dtype)
 	copied, err := c.copyFor(o, dtype, padded)
@@ -48,8 +48,8 @@ func (c *Call) convert(o *operand, dtype dlpack.DType, at position) *refusal {
 	return nil
 }
 
-// copyFor returns a tensor like o, of another dtype, compact in the order that the slot wants. As for its memory, it is
-// bytes: no allocator need know of lanes below a byte, or of orders.
+// copyFor returns a tensor like o, of another dtype, compact in the slot's order. Its memory is allocated as bytes, so that
+// allocators need not support lanes below a byte, or orders.
 func (c *Call) copyFor(o *operand, dtype dlpack.DType, padded bool) (*dlpack.Tensor, error) {
 	n, err := o.Size()
 	if err != nil {
@@ -71,7 +71,7 @@ func (c *Call) copyFor(o *operand, dtype dlpack.DType, padded bool) (*dlpack.Ten
 	return t, nil
 }
 
-// newRecord returns a compact tensor without memory. Its shape and strides are its own.
+// newRecord returns a compact tensor without memory, with its own shape and strides.
 func newRecord(dtype dlpack.DType, dims []int64, order Order) *dlpack.Tensor {
 	t := &dlpack.Tensor{Device: dlpack.Device{Type: dlpack.CPU}, NDim: int32(len(dims)), DType: dtype}
 	if len(dims) > 0 {

@@ -12,33 +12,32 @@ import (
 	"godlpack/tensor"
 )
 
-// Ctx is what a function may ask of its caller while it runs: memory for outputs (Empty), the stream to work on (Stream),
-// and whether to go on (Err). It may be used by many goroutines, until the function returns; after that there is no caller
-// any more, and Err says so.
+// Ctx gives a running function access to its caller: memory for outputs (Empty), the stream to work on (Stream), and whether to
+// continue (Err). Many goroutines may use it, until the function returns; after that Err returns an error.
 //
-// A nil *Ctx is a caller that wants nothing: memory is Go's, and Err is nil. It is for tests of functions in Go.
+// A nil *Ctx has no caller: memory is Go's, and Err is nil. It is for tests of functions in Go.
 type Ctx struct {
 	host   Host
-	polled atomic.Int64          // when the host was asked last, since begin
-	reason atomic.Pointer[error] // why to stop
+	polled atomic.Int64          // when the host was polled last, since begin
+	reason atomic.Pointer[error] // the reason to stop
 
-	// How many bytes of the scratch memory are used, a multiple of 64, with the mark asking; or ended. One word for both, so
-	// that a call that asks the host for nothing needs no lock.
+	// The used bytes of the scratch memory, a multiple of 64, with the mark asking; or ended. One word holds both, so that a
+	// call without requests to the host needs no lock.
 	state   atomic.Int64
 	scratch Scratch
 
-	mu      sync.Mutex                       // is held while the host is asked: an end waits
-	outputs []*dlpack.ManagedTensorVersioned // those of the host's memory that are not returned yet
+	mu      sync.Mutex                       // held during requests to the host: end waits for it
+	outputs []*dlpack.ManagedTensorVersioned // the outputs in the host's memory that are not returned yet
 	one     [1]*dlpack.ManagedTensorVersioned
-	asked   *prototype // what the host is asked for: the call's own, as long as it lasts
+	asked   *prototype // the prototype of requests to the host: the call's own, valid as long as the call
 }
 
 const (
-	asking = 1  // somebody has held the mutex, or does
-	ended  = -1 // with all marks: none changes it
+	asking = 1  // the mutex is or was held
+	ended  = -1 // has all bits: further marks do not change it
 )
 
-// A prototype is a record to allocate one like it, with room for its shape.
+// A prototype is a record for an allocation, with room for its shape.
 type prototype struct {
 	dlpack.Tensor
 	shape [8]int64
@@ -57,7 +56,7 @@ func (p *prototype) set(dtype dlpack.DType, device dlpack.Device, shape []int64)
 	p.Shape = &dims[0]
 }
 
-// pollEvery is how long the host is left alone: a person who pressed Ctrl-C does not feel it.
+// pollEvery is the interval between polls of the host, too short for a person who presses Ctrl-C to notice.
 const pollEvery = int64(10 * time.Millisecond)
 
 var (
@@ -65,7 +64,7 @@ var (
 	errEnded = errors.New("kernel: the call has ended: its Ctx must not be used any more")
 )
 
-// Ctx returns the call's context, the same each time.
+// Ctx returns the call's context, the same at each call.
 func (c *Call) Ctx() *Ctx {
 	if c.ctx == nil {
 		c.ctx = c.newCtx()
@@ -75,8 +74,7 @@ func (c *Call) Ctx() *Ctx {
 	return c.ctx
 }
 
-// newCtx returns a context that was never used, since functions may keep theirs. They are made several at a time, which
-// costs a fraction.
+// newCtx returns an unused context, since functions may keep theirs. Allocating several at a time costs a fraction.
 func (c *Call) newCtx() *Ctx {
 	if len(c.fresh) == 0 {
 		c.fresh = make([]Ctx, 16)
@@ -86,9 +84,9 @@ func (c *Call) newCtx() *Ctx {
 	return ctx
 }
 
-// Err returns nil as long as the function shall go on. A function that runs long asks now and then, and returns the error:
-// somebody has pressed Ctrl-C. The host is asked at most every 10 ms, by the goroutine that called the function; others
-// learn it from there. A call of Err takes about as long as reading the clock.
+// Err returns nil as long as the function may continue. A function that runs long calls it now and then, and returns the
+// error: the user has pressed Ctrl-C. The host is polled at most every 10 ms, by the goroutine that called the function; other
+// goroutines get the recorded error. A call of Err takes about as long as reading the clock.
 func (ctx *Ctx) Err() error {
 	if ctx == nil {
 		return nil
@@ -100,7 +98,7 @@ func (ctx *Ctx) Err() error {
 		return *reason
 	}
 	now, polled := int64(time.Since(begin)), ctx.polled.Load()
-	if polled == 0 { // the call has just begun, as far as anybody can tell
+	if polled == 0 { // the call has just begun, as far as the clock shows
 		ctx.polled.CompareAndSwap(0, now)
 		return nil
 	}
@@ -117,12 +115,12 @@ func (ctx *Ctx) Err() error {
 	return err
 }
 
-// Empty returns a new tensor for the caller's own framework, compact and row-major. What is in it is not said. A function
-// gives it back by returning it; outputs that are not returned go when the call ends. Either way it must not be used after
-// that: the memory of a small one is another call's then.
+// Empty returns a new tensor in the caller's framework, compact and row-major, with unspecified contents. A function hands it
+// over by returning it; outputs that are not returned are freed when the call ends. In both cases it must not be used after the
+// call: another call reuses the memory of small outputs.
 //
-// It panics where there is no memory, or no shape like that: the call then ends with the error (MemoryError,
-// ValueError, BufferError), without a stack, as if the function had returned it.
+// It panics without memory, or for an invalid shape: the call then ends with the error (MemoryError, ValueError, BufferError),
+// without a stack, as if the function had returned it.
 func Empty[T tensor.Element](ctx *Ctx, shape ...int64) (v tensor.Mut[T]) {
 	t, err := ctx.output(tensor.DTypeOf[T](), dlpack.Device{Type: dlpack.CPU}, shape)
 	if err != nil {
@@ -132,15 +130,15 @@ func Empty[T tensor.Element](ctx *Ctx, shape ...int64) (v tensor.Mut[T]) {
 	return v
 }
 
-// Zeros is Empty, of zeros.
+// Zeros is Empty, filled with zeros.
 func Zeros[T tensor.Element](ctx *Ctx, shape ...int64) tensor.Mut[T] {
 	v := Empty[T](ctx, shape...)
 	clear(v.Slice())
 	return v
 }
 
-// EmptyOn is Empty on any device. On a GPU, call it in the goroutine that was called: frameworks allocate in the order of
-// the stream that is current in the thread (Ctx.Stream). A caller whose framework cannot allocate there is a BufferError.
+// EmptyOn is Empty on any device. On a GPU, call it in the calling goroutine: frameworks allocate in the order of the thread's
+// current stream (Ctx.Stream). If the caller's framework cannot allocate there, the error is a BufferError.
 func EmptyOn[T tensor.Element](ctx *Ctx, device dlpack.Device, shape ...int64) (v tensor.DeviceMut[T]) {
 	t, err := ctx.output(tensor.DTypeOf[T](), device, shape)
 	if err != nil {
@@ -175,7 +173,7 @@ func (ctx *Ctx) output(dtype dlpack.DType, device dlpack.Device, shape []int64) 
 	return &m.Tensor, nil
 }
 
-// countOf is dlpack.Elements of a shape that a function asks for: a ValueError if there is none like that.
+// countOf is dlpack.Elements for a shape that a function requests: a ValueError if it is invalid.
 func countOf(shape []int64) (int64, error) {
 	n, err := dlpack.Elements(shape)
 	if err != nil {
@@ -184,7 +182,7 @@ func countOf(shape []int64) (int64, error) {
 	return n, nil
 }
 
-// goTensor makes an output for nobody, in Go memory.
+// goTensor makes an output in Go memory, without a caller.
 func goTensor(dtype dlpack.DType, shape []int64) (*dlpack.Tensor, error) {
 	n, err := countOf(shape)
 	if err != nil {
@@ -201,7 +199,7 @@ func goTensor(dtype dlpack.DType, shape []int64) (*dlpack.Tensor, error) {
 	return t, nil
 }
 
-// allocate returns memory of the caller's, and makes sure that it is as asked. The mutex is held: an end must wait.
+// allocate returns memory of the caller, checked against the request. The mutex is held: end must wait.
 func (ctx *Ctx) allocate(dtype dlpack.DType, device dlpack.Device, shape []int64) (*dlpack.ManagedTensorVersioned, error) {
 	if !ctx.mayAsk() {
 		return nil, errEnded
@@ -221,7 +219,7 @@ func (ctx *Ctx) allocate(dtype dlpack.DType, device dlpack.Device, shape []int64
 	return m, nil
 }
 
-// memory is allocate for those who do not hold the mutex. The context does not own the result.
+// memory is allocate for callers that do not hold the mutex. The context does not own the result.
 func (ctx *Ctx) memory(dtype dlpack.DType, device dlpack.Device, shape []int64) (*dlpack.ManagedTensorVersioned, error) {
 	if m := ctx.place(dtype, device, shape); m != nil {
 		return m, nil
@@ -231,7 +229,7 @@ func (ctx *Ctx) memory(dtype dlpack.DType, device dlpack.Device, shape []int64) 
 	return ctx.allocate(dtype, device, shape)
 }
 
-// fresh checks that an allocator gave what it was asked for.
+// fresh checks that an allocator returned what was requested.
 func fresh(m *dlpack.ManagedTensorVersioned, want *dlpack.Tensor) error {
 	t := &m.Tensor
 	if asIs(m, want) {
@@ -250,7 +248,7 @@ func fresh(m *dlpack.ManagedTensorVersioned, want *dlpack.Tensor) error {
 	return &Error{Kind: BufferError, Msg: string(appendNumbers(text, t.StridesSlice()))}
 }
 
-// asIs reports whether a host gave what nearly all give: the record that was asked for, with compact strides.
+// asIs reports whether the allocator returned the usual record: the requested one, with compact strides.
 func asIs(m *dlpack.ManagedTensorVersioned, want *dlpack.Tensor) bool {
 	t := &m.Tensor
 	if m.Flags != 0 || t.DType != want.DType || t.Device != want.Device || t.NDim != want.NDim || t.Data == nil || t.Strides == nil {
@@ -264,12 +262,12 @@ func asIs(m *dlpack.ManagedTensorVersioned, want *dlpack.Tensor) bool {
 		if dims[i] != want.ShapeSlice()[i] || steps[i] != step || dims[i] == 0 {
 			return false
 		}
-		step *= dims[i] // as many as were asked for: no overflow
+		step *= dims[i] // the requested extents: no overflow
 	}
 	return uintptr(t.Start())&uintptr(t.DType.Align()-1) == 0
 }
 
-// take returns the output in the host's memory that is the one, nil if none is, and no longer owns it.
+// take returns the output in the host's memory that isIt selects, which the context then no longer owns; nil if there is none.
 func (ctx *Ctx) take(isIt func(*dlpack.Tensor) bool) *dlpack.ManagedTensorVersioned {
 	if ctx.state.Load()&asking == 0 {
 		return nil
@@ -288,10 +286,10 @@ func (ctx *Ctx) take(isIt func(*dlpack.Tensor) bool) *dlpack.ManagedTensorVersio
 // over reports whether the call has ended.
 func (ctx *Ctx) over() bool { return ctx.state.Load() == ended }
 
-// mayAsk reports whether the host may be asked for something. The mutex is held: an end waits from now on.
+// mayAsk reports whether requests to the host are allowed. The mutex is held: end waits from now on.
 func (ctx *Ctx) mayAsk() bool { return ctx.state.Or(asking) != ended }
 
-// end gives back the outputs that are left. Whoever uses the context from now on is told.
+// end deletes the remaining outputs. Later uses of the context get an error.
 func (ctx *Ctx) end() {
 	if ctx.state.Swap(ended)&asking == 0 {
 		return

@@ -14,15 +14,15 @@ import (
 
 // Default is the value of a parameter that is not given. In JSON it is its Python text.
 type Default struct {
-	Text string // a Python literal: "-1", "0.5", "None", "\"same\"", "(1, 2)"; of a dtype or a device its name as a str
+	Text string // a Python literal: "-1", "0.5", "None", "\"same\"", "(1, 2)"; for a dtype or a device, its name as a str
 
 	cell   packed.Cell
-	memory goMemory // what the cell points to
+	memory goMemory // the memory that the cell points to
 }
 
-// DefaultOf returns a default: None for nil, or the value of a bool, an int, an int64, a uint64, a float64, a string, a []byte, a
-// dlpack.DType, a dlpack.Device, a []bool, []int64, []uint64, []float64 or []string. It panics on any other value, on a NaN and on a
-// string that is not UTF-8: those have no literal.
+// DefaultOf returns a default: None for nil, or the value of a bool, an int, an int64, a uint64, a float64, a string, a []byte,
+// a dlpack.DType, a dlpack.Device, a []bool, []int64, []uint64, []float64 or []string. It panics on any other value, on a NaN
+// and on a string that is not UTF-8, which have no literal.
 func DefaultOf(value any) *Default {
 	d := &Default{}
 	d.Text, d.cell = d.literal(value)
@@ -32,7 +32,7 @@ func DefaultOf(value any) *Default {
 // MarshalText returns the Python text.
 func (d *Default) MarshalText() ([]byte, error) { return []byte(d.Text), nil }
 
-// UnmarshalText keeps the Python text alone, which says what a function's default is, not gives it a value.
+// UnmarshalText keeps the Python text alone, which describes a function's default without a value.
 func (d *Default) UnmarshalText(text []byte) error {
 	*d = Default{Text: string(text), cell: packed.Null}
 	return nil
@@ -106,7 +106,7 @@ func floatLiteral(v float64) string {
 	case v != v:
 		panic("kernel: default NaN: want a number, since NaN has no literal")
 	case v > math.MaxFloat64:
-		return "1e999" // reads as inf
+		return "1e999" // Python reads it as inf
 	case v < -math.MaxFloat64:
 		return "-1e999"
 	}
@@ -129,7 +129,7 @@ func bytesLiteral(v []byte) string {
 	return string(append(text, '"'))
 }
 
-// goMemory is packed.Memory of Go, which keeps all that it gave.
+// goMemory is packed.Memory in Go, which keeps all blocks.
 type goMemory struct{ blocks [][][2]uint64 }
 
 func (m *goMemory) Alloc(size int) unsafe.Pointer {

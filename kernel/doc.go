@@ -1,7 +1,7 @@
-// Package kernel makes Go functions callable by others, from Python or any host in C: it holds a function's declaration,
-// checks each call against it, gives the function its arguments as typed views and values, and hands its results over.
+// Package kernel makes Go functions callable from Python or any host in C: it holds a function's declaration, checks each call
+// against it, gives the function its arguments as typed views and values, and passes its results on.
 //
-// A declaration is data, and says for each argument what a caller may give:
+// A declaration is data, and states what a caller may pass as each argument:
 //
 //	func init() {
 //		kernel.Register(kernel.Func{
@@ -18,27 +18,27 @@
 //		})
 //	}
 //
-// The command godlpack writes such declarations from a function's Go types and comments. One that is called with
-// anything else never runs; the caller is told "saxpy(): argument 'y': want float32[n] on cpu, writable, got float32[4] on
-// cpu, where n is 3 by 'x'".
+// The command godlpack writes such declarations from a function's Go types and comments. Arguments that do not fit never reach
+// the function; the caller gets "saxpy(): argument 'y': want float32[n] on cpu, writable, got float32[4] on cpu, where n is 3
+// by 'x'".
 //
 // # What a function may use
 //
-//   - Arguments: [Of], [Mut], [DeviceOf], [DeviceMut] for tensors, [Int], [Float], the methods of [Call] for the rest, and
-//     lists of them. Views borrow the caller's memory, and are good until the function returns.
-//   - Outputs: [Empty] and [Zeros] make tensors in the caller's own framework; [Return] and its siblings give them back.
-//   - On GPUs: [EmptyOn] makes outputs there, and [Ctx.Stream] is where to launch kernels (package cuda).
-//   - [Parallel] for loops over many processors, and [Ctx.Err] for whether to go on.
-//   - Errors: return [Errorf] with the kind of Python's exception, alone or wrapped (fmt.Errorf). A panic with such an
-//     error, as by Slice of a view with gaps or by At outside of it, ends the call with it. Any other panic, in whatever goroutine of Parallel,
-//     becomes a RuntimeError with its stack, and so does a pointer that leads nowhere. Other goroutines that a function starts
-//     are its own affair: a panic there ends the process, as in every Go program.
+//   - Arguments: [Of], [Mut], [DeviceOf], [DeviceMut] for tensors, [Int], [Float], the methods of [Call] for other values, and
+//     lists of them. Views borrow the caller's memory, and are valid until the function returns.
+//   - Outputs: [Empty] and [Zeros] make tensors in the caller's framework; [Return] and the other Return functions return them.
+//   - On GPUs: [EmptyOn] makes outputs there, and [Ctx.Stream] returns the stream for launching kernels (package cuda).
+//   - [Parallel] runs loops on many processors, and [Ctx.Err] reports whether to continue.
+//   - Errors: return [Errorf] with the kind of Python's exception, alone or wrapped (fmt.Errorf). A panic with such an error,
+//     for instance in Slice of a view with gaps or At outside of it, ends the call with it. Any other panic, in any goroutine
+//     of Parallel, becomes a RuntimeError with its stack, and so does a fault by an invalid pointer. A panic in other
+//     goroutines that a function starts ends the process, as in every Go program.
 //
-// # What a host does
+// # The host's part
 //
-// A [Host] gives memory, for small outputs before it is asked ([Scratch]), may stop a function, and is called back;
-// [Func.Call] is all that it calls. Package library makes one of C's calling convention. Pointers are trusted to be what
-// their codes say; whatever a record of a tensor says is checked, unless the host vouches for it (packed.Checked).
+// A [Host] provides memory, in advance for small outputs ([Scratch]), may stop a function, and runs callbacks; [Func.Call] is
+// all that it calls. Package library makes one from C's calling convention. Pointers are trusted to be what their codes state;
+// the contents of a tensor's record are checked, unless the host has done so (packed.Checked).
 //
-// A call of checked tensors takes no memory.
+// A call of checked tensors allocates no memory.
 package kernel

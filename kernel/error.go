@@ -12,19 +12,19 @@ import (
 	"godlpack/dlpack"
 )
 
-// Error is an error that becomes a Python exception of its Kind: Errorf makes one. It is DLPack's.
+// Error is an error that becomes a Python exception of its Kind: Errorf makes one. It is package dlpack's.
 type Error = dlpack.Error
 
 // The kinds of errors, each a Python exception.
 const (
-	BufferError  = dlpack.KindBuffer  // the data cannot be exchanged, or used, as asked
+	BufferError  = dlpack.KindBuffer  // the data cannot be exchanged, or used, as requested
 	TypeError    = dlpack.KindType    // a wrong kind of argument
 	ValueError   = dlpack.KindValue   // an argument of the right kind with a wrong value
-	RuntimeError = dlpack.KindRuntime // something broke
+	RuntimeError = dlpack.KindRuntime // an internal failure
 	MemoryError  = dlpack.KindMemory  // no memory
 	IndexError   = dlpack.KindIndex   // an index outside its axis
 
-	OverflowError = dlpack.KindOverflow // a number that no type of its kind can hold
+	OverflowError = dlpack.KindOverflow // a number beyond the range of its kind's types
 )
 
 // Errorf returns an error that becomes an exception of that kind: Errorf(ValueError, "want a positive step, got %v", a).
@@ -32,12 +32,11 @@ func Errorf(kind dlpack.Kind, format string, a ...any) error {
 	return dlpack.Errorf(kind, format, a...)
 }
 
-// ErrRaised says that the host keeps the exception that is the reason: the caller wants to stop, or a function of the
-// host that was called raised one.
+// ErrRaised reports that the host keeps the exception that is the reason: the caller wants to stop, or a callback raised one.
 var ErrRaised = errors.New("the caller has an exception pending")
 
-// legible returns an author's error after it was read once, as the host will: a panic of its methods is the function's here, and would
-// end the process there.
+// legible returns an author's error after reading its kind and text once, as the host will: a panic of its methods counts as
+// the function's here, and would end the process in the host.
 func legible(err error) error {
 	if !errors.Is(err, ErrRaised) {
 		_, _ = dlpack.KindOf(err), dlpack.MessageOf(err)
@@ -45,16 +44,15 @@ func legible(err error) error {
 	return err
 }
 
-// raise ends the call with an error: what the functions do that return none. Any *Error that is panicked does.
+// raise ends the call with an error, in functions that return none. A panic with any *Error does the same.
 func raise(err error) {
 	panic(dlpack.Errorf(dlpack.KindOf(err), "%w", err))
 }
 
-// A crash is a panic that is the function's own doing, as an error which lacks the function's name yet.
+// A crash is a panic by the function's own fault, as an error that does not have the function's name yet.
 type crash struct{ err *Error }
 
-// caught returns what a panic is, a crash or the *Error that the call shall end with. To be called while it is recovered, for
-// its stack.
+// caught converts a panic to a crash, or to the *Error that ends the call. Call it during the recovery, for the stack.
 func caught(p any) any {
 	switch p := p.(type) {
 	case crash: // caught before, in another goroutine
@@ -68,7 +66,7 @@ func caught(p any) any {
 	return crash{&Error{Kind: RuntimeError, Msg: fmt.Sprintf("Go panicked: %v\n\n%s", p, debug.Stack())}}
 }
 
-// misuse returns the line that called a method of package tensor's which panicked, such as Slice or At; "" if none did.
+// misuse returns the line that called a method of package tensor that panicked, such as Slice or At; "" for other panics.
 func misuse() string {
 	var stack [32]uintptr
 	frames := runtime.CallersFrames(stack[:runtime.Callers(1, stack[:])])
@@ -88,7 +86,7 @@ func misuse() string {
 
 func inTensor(frame runtime.Frame) bool { return strings.HasPrefix(frame.Function, "godlpack/tensor.") }
 
-// panicked returns the error that a panic becomes. To be called while it is recovered, for its stack.
+// panicked returns the error that a panic becomes. Call it during the recovery, for the stack.
 func panicked(name string, p any) error {
 	switch p := caught(p).(type) {
 	case crash:

@@ -12,7 +12,7 @@ import (
 	"godlpack/kernel"
 )
 
-// Every declaration that makes no sense, and what is said.
+// Every invalid declaration, and its error.
 func TestBadDeclarations(t *testing.T) {
 	of := func(p kernel.Param) kernel.Func {
 		p.Name = "x"
@@ -104,10 +104,10 @@ func TestBadDefaults(t *testing.T) {
 	}
 }
 
-// Register takes what Prepare takes, once.
+// Register accepts the same declarations as Prepare, each name once.
 func TestRegister(t *testing.T) {
 	before := len(kernel.Funcs())
-	f := kernel.Func{Name: fmt.Sprintf("registered%d", before), Do: nothing} // a new one each time that tests are run
+	f := kernel.Func{Name: fmt.Sprintf("registered%d", before), Do: nothing} // a new name for each run of the tests
 	kernel.Register(f)
 	if all := kernel.Funcs(); len(all) != before+1 || all[before].Name != f.Name {
 		t.Fatalf("got %v", all)
@@ -127,7 +127,7 @@ func TestRegister(t *testing.T) {
 	}
 }
 
-// full declares one of everything.
+// full declares one parameter of every kind.
 func full() kernel.Func {
 	x := kernel.Param{Name: "x", Kind: kernel.KindTensor, DTypes: []dlpack.DType{dlpack.Float32, dlpack.Float64}, Var: "T",
 		Shape: []kernel.Extent{"n", "3", "*", "..."}, Order: kernel.RowMajor}
@@ -150,7 +150,7 @@ func full() kernel.Func {
 	}
 }
 
-// The JSON is a contract with hosts: the names of fields, and what is left out.
+// The JSON is a contract with hosts: the names of fields, and the omitted ones.
 func TestJSON(t *testing.T) {
 	text, err := json.Marshal(prepare(t, full()))
 	if err != nil {
@@ -243,7 +243,7 @@ Raises:
     BufferError: memory is elsewhere, read-only, or not laid out as wanted`)
 }
 
-// A list of tensors goes into new memory only.
+// A list of tensors has no out=.
 func TestNoOutForLists(t *testing.T) {
 	list := kernel.Param{Kind: kernel.KindList, Elem: &kernel.Param{Kind: kernel.KindTensor}}
 	f := kernel.Func{Name: "split", Results: []kernel.Param{{Kind: kernel.KindTensor}, list}}

@@ -32,7 +32,7 @@ func everything(t testing.TB) *kernel.Func {
 			v := kernel.Of[float32](c, i)
 			for r := range min(v.Rows(), 10) {
 				if row := v.Row(r); row.Len() > 0 && row.NDim() > 0 {
-					total += row.At(row.Len() - 1) // the last one: it must lie inside
+					total += row.At(row.Len() - 1) // the last one: it must be inside
 				}
 			}
 		}
@@ -42,8 +42,8 @@ func everything(t testing.TB) *kernel.Func {
 	}})
 }
 
-// Random codes and random numbers that are no addresses, and a random record over memory that exists: a result or an
-// error, with nothing lost, and never a crash.
+// Random codes, random numbers that are not addresses, and a random record over existing memory give a result or an error,
+// without leaks or crashes.
 func FuzzCall(f *testing.F) {
 	f.Add([]byte{4, 4, 4, 4, 4, 4, 4, 4, 7, 7, 7, 4}, uint64(1), []byte{1, 0, 0, 0, 2, 0, 2, 32, 1, 0}, int64(2), int64(3), int64(3), int64(1), uint64(0))
 	f.Add([]byte{15, 0, 2}, uint64(40000), []byte{2, 0, 0, 0, 1, 0, 0, 64, 1, 0}, int64(-1), int64(3), int64(1<<40), int64(1), uint64(1<<63))
@@ -58,7 +58,7 @@ func FuzzCall(f *testing.F) {
 			NDim:   min(int32(int8(head[4])), 2), DType: dlpack.DType{Code: dlpack.Code(head[6]), Bits: head[7], Lanes: uint16(head[8])},
 		}
 		if lo, hi, err := x.ByteExtent(true); x.Validate() == nil && err == nil && (lo+int64(offset) < -128 || hi+int64(offset) > 128) {
-			return // a record that lies about the memory it has: nobody can know
+			return // the record claims more memory than exists, which cannot be detected
 		}
 		values := make([]any, 0, len(codes))
 		for _, code := range codes {

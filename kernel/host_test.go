@@ -13,14 +13,14 @@ import (
 	"godlpack/tensor"
 )
 
-// A fakeHost is a host over Go memory that counts what it gave and got back.
+// A fakeHost is a host over Go memory that counts allocations and deletions.
 type fakeHost struct {
 	mu      sync.Mutex
 	blocks  map[unsafe.Pointer][][2]uint64
-	outputs map[*dlpack.ManagedTensorVersioned][]any // with all that they refer to
+	outputs map[*dlpack.ManagedTensorVersioned][]any // with all memory that they refer to
 
-	allocate func(*dlpack.Tensor) (*dlpack.ManagedTensorVersioned, error) // nil: memory
-	poll     func() (bool, error)                                         // nil: go on
+	allocate func(*dlpack.Tensor) (*dlpack.ManagedTensorVersioned, error) // nil: allocates
+	poll     func() (bool, error)                                         // nil: continue
 	invoke   func(unsafe.Pointer, packed.Args, *packed.Ret) error
 	stream   func(dlpack.Device) (uintptr, error) // nil: the default one
 	full     bool                                 // no more blocks
@@ -120,7 +120,7 @@ func (h *fakeHost) Stream(device dlpack.Device) (uintptr, error) {
 	return h.stream(device)
 }
 
-// balanced fails the test unless all was given back.
+// balanced fails the test unless all memory was returned.
 func (h *fakeHost) balanced(t *testing.T) {
 	t.Helper()
 	if len(h.blocks) != 0 || len(h.outputs) != 0 {
@@ -128,7 +128,7 @@ func (h *fakeHost) balanced(t *testing.T) {
 	}
 }
 
-// A call is arguments with all that they refer to, and the place for a result.
+// A call is arguments with all memory that they refer to, and the place for a result.
 type call struct {
 	args packed.Args
 	kept []any
@@ -141,7 +141,7 @@ type flagged struct {
 	flags  dlpack.Flags
 }
 
-// vouched returns arguments as they come from a host that has checked its tensors, which are looked at less.
+// vouched returns arguments as from a host that has checked its tensors, which skips checks.
 func vouched(values []any) []any {
 	all := slices.Clone(values)
 	for i, v := range all {
@@ -217,7 +217,7 @@ func (c *call) cell(value any) (packed.Cell, dlpack.Flags) {
 	panic("newCall: no such argument")
 }
 
-// kept is memory that lives as long as it.
+// kept is memory that lives as long as the kept value.
 type kept struct{ blocks [][][2]uint64 }
 
 func (m *kept) Alloc(size int) unsafe.Pointer {
@@ -234,7 +234,7 @@ func (c *call) of(f *kernel.Func, h kernel.Host) error {
 	return err
 }
 
-// record returns data as the record of a tensor, which keeps it alive.
+// record returns a tensor's record over data, which it keeps alive.
 func record[T tensor.Element](data []T, shape ...int64) *dlpack.Tensor {
 	v, err := tensor.FromSlice(data, shape...)
 	if err != nil {
@@ -262,7 +262,7 @@ func strided[T tensor.Element](data []T, offset int, shape, strides []int64) *dl
 	return recordOf(v)
 }
 
-// prepare makes a function of a declaration.
+// prepare makes a function from a declaration.
 func prepare(t testing.TB, f kernel.Func) *kernel.Func {
 	t.Helper()
 	if f.Name == "" {
@@ -282,7 +282,7 @@ func tensorOf(name string, dtypes []dlpack.DType, shape ...kernel.Extent) kernel
 
 var float32s = []dlpack.DType{dlpack.Float32}
 
-// result takes what the call returned apart, and gives it back.
+// result converts the call's result to a Go value, and releases it.
 func (c *call) result(t testing.TB, h *fakeHost) any {
 	t.Helper()
 	cell := c.ret.Get()
@@ -292,7 +292,7 @@ func (c *call) result(t testing.TB, h *fakeHost) any {
 	return value
 }
 
-// goValue is a cell as nil, bool, int64, float64, string, []byte, dlpack.DType, dlpack.Device, argument, []float64 of a
+// goValue returns a cell as nil, bool, int64, float64, string, []byte, dlpack.DType, dlpack.Device, argument, []float64 of a
 // tensor, or []any.
 func goValue(t testing.TB, cell packed.Cell) any {
 	t.Helper()

@@ -6,11 +6,11 @@ import (
 	"godlpack/dlpack"
 )
 
-// NewMemory returns memory of the host like the prototype, for hosts whose caller has none to offer: one block with the
-// record, its numbers and its elements, compact and row-major. Block makes it: of head bytes, which are zeroed, and size
-// bytes behind them, both multiples of 64, as its address must be; nil if there is no memory. Who makes it sets the deleter.
+// NewMemory returns memory of the host like the prototype, for hosts whose caller cannot allocate: one block with the record,
+// its shape and strides, and its elements, compact and row-major. Block allocates it: head bytes, which are zeroed, followed by
+// size bytes, both multiples of 64, as its address must be; nil without memory. NewMemory's caller sets the deleter.
 //
-// Another device than the host, or a shape that is none, is a BufferError; no memory is a MemoryError.
+// A device other than the host, or an invalid shape, is a BufferError; lack of memory is a MemoryError.
 func NewMemory(prototype *dlpack.Tensor, block func(head, size int) unsafe.Pointer) (*dlpack.ManagedTensorVersioned, error) {
 	if prototype.Device.Type != dlpack.CPU {
 		return nil, Errorf(BufferError, "want memory on %v, got a caller who has none but on cpu", prototype.Device)
@@ -37,11 +37,11 @@ func NewMemory(prototype *dlpack.Tensor, block func(head, size int) unsafe.Point
 
 const recordSize = int(unsafe.Sizeof(dlpack.ManagedTensorVersioned{}))
 
-// headSize returns how many bytes lie in front of the elements: of a record and its numbers.
+// headSize returns the size of the record, shape and strides in front of the elements.
 func headSize(ndim int) int { return roundUp(recordSize + 16*ndim) }
 
-// layOut makes a tensor of a block: the record, shape and strides, which are zero as yet, and the elements. The tensor is
-// compact and row-major. Shape leads to the numbers, also if there is none.
+// layOut makes a tensor in a block: the record, shape and strides, which are zero before, and the elements. The tensor is
+// compact and row-major. Shape points behind the record, also without axes.
 func layOut(start unsafe.Pointer, d dlpack.DType, device dlpack.Device, shape []int64) *dlpack.ManagedTensorVersioned {
 	m := (*dlpack.ManagedTensorVersioned)(start)
 	m.Version = dlpack.Current

@@ -9,7 +9,7 @@ import (
 	"godlpack/kernel"
 )
 
-// A block holds record, numbers and elements, apart from each other and aligned.
+// A block holds record, shape and strides, and elements, disjoint and aligned.
 func TestNewMemory(t *testing.T) {
 	for _, shape := range [][]int64{{}, {0}, {1}, {63}, {64}, {65}, {3, 0, 2}, {3, 1, 2}, slices.Repeat([]int64{1}, 9)} {
 		prototype := &dlpack.Tensor{Device: dlpack.Device{Type: dlpack.CPU}, DType: dlpack.Int8, NDim: int32(len(shape)), Shape: unsafe.SliceData(shape)}

@@ -11,7 +11,7 @@ type member struct {
 	first, end uintptr // its bytes, if it is compact: both 0 if not
 }
 
-// add appends a member in its place: it is too big to be handed around.
+// add appends a member in place, as it is too big to pass by value.
 func add(all []member, t *dlpack.Tensor, s *slot, arg int) []member {
 	all = append(all, member{})
 	m := &all[len(all)-1]
@@ -35,8 +35,8 @@ func (m *member) meets(other *member) bool {
 	return dlpack.Overlap(m.tensor, other.tensor)
 }
 
-// checkOverlaps refuses a tensor that is written and shares memory with another argument: the function would read what
-// it has just written, or not, depending on how it goes about it.
+// checkOverlaps rejects a written tensor that shares memory with another argument: whether the function would read old or new
+// values depends on its implementation.
 func (c *Call) checkOverlaps() error {
 	var room [8]member
 	all := c.tensors(room[:0])
@@ -48,7 +48,7 @@ func (c *Call) checkOverlaps() error {
 		for k := range all {
 			other := &all[k]
 			if k == i || k < i && other.slot.Mutable || written.slot.MayOverlap || other.slot.MayOverlap {
-				continue // itself, looked at before, or allowed
+				continue // itself, checked before, or allowed
 			}
 			if written.meets(other) {
 				return c.overlapError(written, other)
@@ -58,7 +58,7 @@ func (c *Call) checkOverlaps() error {
 	return nil
 }
 
-// tensors appends all tensors that the function will see.
+// tensors appends all tensors that the function gets.
 func (c *Call) tensors(all []member) []member {
 	for i := range c.fn.plan.params {
 		s := &c.fn.plan.params[i]

@@ -10,18 +10,17 @@ import (
 	"godlpack/dlpack"
 )
 
-// init has Go open its poller's files while the runtime starts, when there are some to open. It would do so with the first timer, and
-// end the process where there are none.
+// init makes Go open its poller's files when the runtime starts, while files are available. Go would otherwise open them at the
+// first timer, and end the process if it could not.
 func init() { time.AfterFunc(time.Hour, func() {}).Stop() }
 
-// Parallel calls body with pieces of 0 to n-1 that cover it, each from lo up to but not including hi, in several
-// goroutines at a time. What the pieces are depends on the clock; body must not. Work that takes a few microseconds
-// stays in the goroutine that called.
+// Parallel calls body with pieces that cover 0 to n-1, each from lo up to but not including hi, in several goroutines at a
+// time. The pieces depend on the clock; body's results must not. Work that takes a few microseconds stays in the calling
+// goroutine.
 //
-// A panic in body is one of the function, with the stack of the goroutine where it was; the other pieces that have begun
-// are waited for, the rest is left. The caller is asked between pieces whether to go on (Ctx.Err); where not, Parallel
-// panics, and the call ends with that error. Only the function's own goroutine may ask: a Parallel in the body of another
-// learns it from there.
+// A panic in body counts as the function's, with the stack of its goroutine; Parallel waits for the other pieces that have
+// begun, and skips the rest. Between pieces it calls Ctx.Err; on an error, Parallel panics, and the call ends with that error.
+// Only the function's own goroutine may poll the host: a Parallel in another goroutine's body gets the recorded error.
 func Parallel(ctx *Ctx, n int, body func(lo, hi int)) {
 	l := parallelRun{ctx: ctx, n: n, body: body}
 	if l.alone(); int(l.next.Load()) < n {
@@ -30,7 +29,7 @@ func Parallel(ctx *Ctx, n int, body func(lo, hi int)) {
 	if p := l.failed.Load(); p != nil {
 		panic(*p)
 	}
-	if err := ctx.Err(); err != nil { // the last piece may have seen it, and left
+	if err := ctx.Err(); err != nil { // the last piece may have returned early because of it
 		raise(err)
 	}
 }
@@ -40,23 +39,23 @@ type parallelRun struct {
 	ctx    *Ctx
 	n      int
 	body   func(lo, hi int)
-	next   atomic.Int64 // where the next piece begins
+	next   atomic.Int64 // the start of the next piece
 	size   int          // of the last piece that was done alone
 	procs  int
 	failed atomic.Pointer[any]
 }
 
 const (
-	// moment is how long the calling goroutine works before it calls for help: a few times what that costs.
+	// moment is how long the calling goroutine works before it starts others: a few times the cost of starting them.
 	moment = 20 * time.Microsecond
-	// piecesEach is into how many pieces each processor's part is cut at least, so that none waits long for the others.
+	// piecesEach is the least number of pieces that each processor's part is cut into, so that none waits long for the others.
 	piecesEach = 8
-	// piece is how long a shared one shall take: between two the caller may stop the work, which is no news to a person
-	// for so long, and taking the next costs nothing beside it.
+	// piece is the duration of a shared piece: between two the caller may stop the work, with a delay that a person does not
+	// notice, and the cost of taking the next piece is negligible beside it.
 	piece = 5 * time.Millisecond
 )
 
-// alone does the first pieces, each larger than the one before, for a moment; without other processors all.
+// alone processes the first pieces, each larger than the previous one, for a moment; without other processors, all pieces.
 func (l *parallelRun) alone() {
 	start, single := time.Now(), runtime.GOMAXPROCS(0) == 1
 	lo, size := 0, 1
@@ -77,7 +76,7 @@ func (l *parallelRun) alone() {
 	l.next.Store(int64(lo))
 }
 
-// share does the rest with others, and waits for them.
+// share processes the rest with other goroutines, and waits for them.
 func (l *parallelRun) share() {
 	rest := l.n - int(l.next.Load())
 	l.procs = runtime.GOMAXPROCS(0)
@@ -94,7 +93,7 @@ func (l *parallelRun) share() {
 	l.wait(&at)
 }
 
-// work does pieces until there are none, or one has failed. How large they are the first ones show.
+// work processes pieces until none is left, or one has failed. It begins with the size that alone found.
 func (l *parallelRun) work(ask func() error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	returned := false
@@ -109,7 +108,7 @@ func (l *parallelRun) work(ask func() error) {
 	returned = true
 }
 
-// pieces is work without what is done for panics.
+// pieces is work without the handling of panics.
 func (l *parallelRun) pieces(ask func() error) {
 	for size := l.size; l.failed.Load() == nil; {
 		if err := ask(); err != nil {
@@ -126,20 +125,20 @@ func (l *parallelRun) pieces(ask func() error) {
 	}
 }
 
-// after returns how large a piece should be after one of a size that took so long: at most eight times as large, as a
-// short time says little, and no larger than a fair share of the rest.
+// after returns the size of the piece after one of that size and duration: at most eight times as large, as a short duration is
+// inexact, and no larger than a fair share of the rest.
 func (l *parallelRun) after(size int, took time.Duration) int {
 	fair := (l.n - int(l.next.Load())) / (l.procs * piecesEach)
 	return max(1, min(int(int64(size)*int64(piece)/int64(max(took, piece/8))), fair))
 }
 
-// fail keeps the first panic, with its stack.
+// fail records the first panic, with its stack.
 func (l *parallelRun) fail(p any) {
 	p = caught(p)
 	l.failed.CompareAndSwap(nil, &p)
 }
 
-// wait waits for the others, and asks meanwhile whether to go on.
+// wait waits for the others, and meanwhile polls whether to continue.
 func (l *parallelRun) wait(others *sync.WaitGroup) {
 	done := make(chan struct{})
 	go func() {

@@ -15,10 +15,10 @@ import (
 	"godlpack/kernel"
 )
 
-// slowly makes a piece long enough for Parallel to share the rest.
+// slowly makes a piece take long enough for Parallel to share the rest.
 func slowly() { time.Sleep(50 * time.Microsecond) }
 
-// Each number is done once, whether the work is shared or not, and however many processors there are.
+// Each number is processed once, whether the work is shared or not, with any number of processors.
 func TestParallelCoversAll(t *testing.T) {
 	for _, procs := range []int{1, 2, 8} {
 		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(procs))
@@ -44,7 +44,7 @@ func TestParallelCoversAll(t *testing.T) {
 	}
 }
 
-// Work that is long is done by several goroutines: two pieces wait for each other.
+// Several goroutines share long work: two pieces wait for each other.
 func TestParallelIsParallel(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
 	var met sync.WaitGroup
@@ -65,7 +65,7 @@ func TestParallelIsParallel(t *testing.T) {
 	}
 }
 
-// parallel makes a function of a body for Parallel.
+// parallel makes a function from a body for Parallel.
 func parallel(t *testing.T, body func(ctx *kernel.Ctx, lo, hi int)) *kernel.Func {
 	return prepare(t, kernel.Func{Do: func(c *kernel.Call) error {
 		ctx := c.Ctx()
@@ -74,7 +74,7 @@ func parallel(t *testing.T, body func(ctx *kernel.Ctx, lo, hi int)) *kernel.Func
 	}})
 }
 
-// A panic anywhere is the function's, with the stack of where it was, and the others are waited for.
+// A panic in any goroutine counts as the function's, with its stack, and Parallel waits for the others.
 func TestParallelPanics(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
 	for _, c := range []struct {
@@ -121,13 +121,13 @@ func writesWild() {
 	**(**byte)(unsafe.Pointer(&wild)) = 1
 }
 
-// A goroutine that ends amid its piece leaves it undone: that is an error, not a result.
+// A goroutine that exits during its piece leaves it unfinished: that is an error, not a result.
 func TestParallelGoexit(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
 	f := parallel(t, func(_ *kernel.Ctx, lo, _ int) {
 		slowly()
 		if lo > 100 && !strings.Contains(string(debug.Stack()), "kernel.Parallel(") {
-			runtime.Goexit() // in the caller's goroutine it would end the test
+			runtime.Goexit() // in the calling goroutine it would end the test
 		}
 	})
 	if err := newCall().of(f, newHost()); err == nil || !strings.Contains(err.Error(), "runtime.Goexit was called") {
@@ -139,7 +139,7 @@ type illegible struct{}
 
 func (illegible) Error() string { panic("no text") }
 
-// An error whose text cannot be had is a panic of the function that returned it.
+// An error whose Error method panics counts as a panic of the function that returned it.
 func TestErrorThatPanics(t *testing.T) {
 	f := prepare(t, kernel.Func{Do: func(*kernel.Call) error { return illegible{} }})
 	if err := newCall().of(f, newHost()); err == nil || !strings.Contains(err.Error(), "f(): Go panicked: no text") {
@@ -147,7 +147,7 @@ func TestErrorThatPanics(t *testing.T) {
 	}
 }
 
-// Outputs may be asked for by all goroutines; an error there is the function's, and has no stack.
+// All goroutines may request outputs; an error there is the function's, and has no stack.
 func TestParallelEmpty(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
 	f := parallel(t, func(ctx *kernel.Ctx, lo, hi int) {
@@ -180,7 +180,7 @@ func stopping() *fakeHost {
 	return h
 }
 
-// A body that leaves as the caller wants to stop has not done its work, also where no piece comes behind it.
+// A body that returns early because the caller wants to stop is an error, also in the last piece.
 func TestParallelStopsInTheLastPiece(t *testing.T) {
 	f := prepare(t, kernel.Func{Do: func(c *kernel.Call) error {
 		kernel.Parallel(c.Ctx(), 1, func(_, _ int) {
@@ -196,12 +196,12 @@ func TestParallelStopsInTheLastPiece(t *testing.T) {
 	}
 }
 
-// When the caller wants to stop, Parallel stops, in whatever goroutine the work is.
+// When the caller wants to stop, Parallel stops, whichever goroutine works.
 func TestParallelStops(t *testing.T) {
 	for _, procs := range []int{1, 4} {
 		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(procs))
 		f := parallel(t, func(ctx *kernel.Ctx, _, _ int) {
-			for ctx.Err() == nil { // for ever, but for the caller
+			for ctx.Err() == nil { // until the caller stops it
 				time.Sleep(time.Millisecond)
 			}
 		})
@@ -213,8 +213,8 @@ func TestParallelStops(t *testing.T) {
 	}
 }
 
-// While one piece is long, whoever has it, the caller is asked all the same.
-// However many elements there are and whatever they cost: pieces are cut by time, so that the caller can stop them.
+// The caller is polled during a long piece, whichever goroutine processes it. Pieces are cut by time, for any number and cost
+// of elements, so that the caller can stop them.
 func TestParallelStopsAmongManySlowElements(t *testing.T) {
 	for _, procs := range []int{1, 2} {
 		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(procs))
@@ -238,7 +238,7 @@ func TestParallelStopsAmongManySlowElements(t *testing.T) {
 	}
 }
 
-// A caller who has nothing against it waits for the others, however often it is asked meanwhile.
+// Parallel waits for the others if the caller does not stop it, for any number of polls.
 func TestParallelWaits(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
 	var slow, done atomic.Int32
@@ -254,7 +254,7 @@ func TestParallelWaits(t *testing.T) {
 	}
 }
 
-// The host is asked at most every 10 ms: what it does then may cost more than the work between.
+// The host is polled at most every 10 ms: a poll may cost more than the work between two.
 func TestErrAsksSeldom(t *testing.T) {
 	h, asked := newHost(), []time.Time{}
 	h.poll = func() (bool, error) {
@@ -309,7 +309,7 @@ func TestErr(t *testing.T) {
 		asked++
 		switch {
 		case asked < 3:
-			return false, nil // not the goroutine that may ask
+			return false, nil // not the goroutine that may poll
 		case asked == 3:
 			return true, nil
 		}
@@ -339,7 +339,7 @@ func TestErr(t *testing.T) {
 	}
 }
 
-// Who keeps a context for longer than the call is told, and nothing is lost.
+// A context that is kept after the call returns errors, and nothing leaks.
 func TestContextAfterTheCall(t *testing.T) {
 	h := newHost()
 	var kept *kernel.Ctx

@@ -7,34 +7,34 @@ import (
 	"godlpack/dlpack"
 )
 
-// Param declares one parameter, or one result.
+// Param declares one parameter or one result.
 type Param struct {
 	Name     string   `json:"name,omitempty"` // a Python identifier
 	Kind     Kind     `json:"kind"`
-	Elem     *Param   `json:"elem,omitempty"`     // of a KindList: what its elements are
-	Optional bool     `json:"optional,omitempty"` // None may be given too: Call.Given tells
+	Elem     *Param   `json:"elem,omitempty"`     // of a KindList: its elements
+	Optional bool     `json:"optional,omitempty"` // None is accepted too; see Call.Given
 	Default  *Default `json:"default,omitempty"`  // nil: the argument must be given
 
-	// Of numbers: an int must fit in so many bits, 64 if 0. The width of a float is only said, not checked.
+	// Of numbers: an int must fit in so many bits, 64 if 0. The width of a float is documentation only, not checked.
 	Bits     int  `json:"bits,omitempty"`
 	Unsigned bool `json:"unsigned,omitempty"`
 
 	// Of tensors.
-	DTypes     DTypes   `json:"dtypes,omitempty"`      // those that are taken; none: all
+	DTypes     DTypes   `json:"dtypes,omitempty"`      // the accepted ones; none: all
 	Var        string   `json:"var,omitempty"`         // a type variable: all arguments with the same one have the same dtype
 	Shape      []Extent `json:"shape"`                 // nil: any; empty: no axes
-	Order      Order    `json:"order,omitempty"`       // how the elements must lie
-	Device     string   `json:"device,omitempty"`      // a device's type, "any", or "" for "cpu": memory that the host can reach
+	Order      Order    `json:"order,omitempty"`       // the order of the elements in memory
+	Device     string   `json:"device,omitempty"`      // a device's type, "any", or "" for "cpu": memory that the host can access
 	Mutable    bool     `json:"mutable,omitempty"`     // the function writes it
-	Convert    bool     `json:"convert,omitempty"`     // another dtype or order will do: the function gets a copy, in memory of the caller's
+	Convert    bool     `json:"convert,omitempty"`     // another dtype or order is accepted: the function gets a copy, in the caller's memory
 	MayOverlap bool     `json:"may_overlap,omitempty"` // it may share memory with others though one of them is written
-	Untyped    bool     `json:"untyped,omitempty"`     // it is read by Call.Tensor alone: elements may be unaligned, share memory, and be stored in any way
+	Untyped    bool     `json:"untyped,omitempty"`     // only Call.Tensor reads it: elements may be unaligned, share memory, and be stored in any way
 }
 
-// Kind is what sort of value a parameter takes.
+// Kind is the kind of value that a parameter takes.
 type Kind uint8
 
-// The kinds, by what a Python caller gives.
+// The kinds, by the values that a Python caller passes.
 const (
 	KindBool     Kind = iota + 1 // bool
 	KindInt                      // int
@@ -48,7 +48,7 @@ const (
 	KindList                     // a list or a tuple of one of KindBool, KindInt, KindFloat, KindString, KindTensor
 )
 
-// kindNames are the names in JSON, and in error texts.
+// kindNames are the names in JSON and in error texts.
 var kindNames = [...]string{
 	KindBool: "bool", KindInt: "int", KindFloat: "float", KindString: "str", KindBytes: "bytes", KindDType: "dtype",
 	KindDevice: "device", KindCallable: "callable", KindTensor: "tensor", KindList: "list",
@@ -76,11 +76,11 @@ func (k *Kind) UnmarshalText(name []byte) error {
 	return dlpack.Errorf(dlpack.KindValue, "kind %q: want a name such as int or tensor", name)
 }
 
-// Extent is what a tensor's axis must be: a number ("3"), a name ("n") that stands for the same number in all arguments,
-// "*" for anything, or "..." for any number of axes of anything, once in a shape.
+// Extent constrains a tensor's axis: a number ("3"), a name ("n") that stands for the same number in all arguments, "*" for any
+// number, or "..." for any number of axes of any extent, once in a shape.
 type Extent string
 
-// Order is how a tensor's elements must lie in memory.
+// Order is the order of a tensor's elements in memory.
 type Order string
 
 // The orders.
@@ -90,7 +90,7 @@ const (
 	ColumnMajor Order = "F" // compact, the first axis is the fastest
 )
 
-// DTypes are types of elements. In JSON they are their names.
+// DTypes are dtypes of elements. In JSON they are their names.
 type DTypes []dlpack.DType
 
 // MarshalJSON returns the names: ["float32","float64"].

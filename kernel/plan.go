@@ -9,13 +9,13 @@ import (
 	"godlpack/packed"
 )
 
-// How many names of each sort a declaration may have: they have places in every Call.
+// The largest number of names of each sort in a declaration: they have places in every Call.
 const (
 	maxVars  = 8
 	maxNames = 16
 )
 
-// A plan is what Prepare works out of a declaration, so that a call compares numbers alone.
+// A plan is a declaration compiled by Prepare, so that a call only compares numbers.
 type plan struct {
 	params  []slot
 	results []slot
@@ -24,31 +24,31 @@ type plan struct {
 	mutable bool     // some tensor is written
 }
 
-// A slot is what a call knows of one parameter, or of the elements of one that is a list.
+// A slot is what a call needs of one parameter, or of the elements of a list.
 type slot struct {
 	*Param
-	want     string // what error texts say is wanted
+	want     string // the expectation in error texts
 	elem     *slot
 	min, max int64 // of ints
 
-	variable int // of plan.vars, -1 for none
+	variable int // index in plan.vars, -1 for none
 	anyRank  bool
-	before   []axis // extents in front of "...", or all
-	after    []axis // extents behind it
+	before   []axis // extents before "...", or all
+	after    []axis // extents after it
 	ellipsis bool
-	host     bool // the host must reach the memory
+	host     bool // the host must access the memory
 	device   dlpack.DeviceType
 
-	plain     bool              // Call.plainly may look at it
-	where     dlpack.DeviceType // what that wants; 0: the host, or a CUDA device
-	mask      dlpack.Flags      // the flags that it looks at, of which only Checked may be set
+	plain     bool              // Call.plainly may handle it
+	where     dlpack.DeviceType // the device that it requires; 0: the host, or a CUDA device
+	mask      dlpack.Flags      // the flags that it checks, of which only Checked may be set
 	read      unsafe.Pointer    // the Go type that a function has read its only dtype as; atomic
-	unaligned uintptr           // the bits of an address that are 0 for all types
+	unaligned uintptr           // the address bits that are 0 for all its dtypes
 }
 
 // An axis is a compiled Extent.
 type axis struct {
-	name  int   // of plan.names, or fixed or any
+	name  int   // index in plan.names, or fixed or any
 	value int64 // if fixed
 }
 
@@ -86,7 +86,7 @@ func newPlan(f *Func) (*plan, error) {
 	return p, p.compileResults(f.Results)
 }
 
-// Frameworks are those that Func.Like may name.
+// Frameworks lists the values of Func.Like.
 var Frameworks = []string{"godlpack", "numpy", "torch", "jax", "cupy"}
 
 func checkLike(f *Func) error {
@@ -99,7 +99,7 @@ func checkLike(f *Func) error {
 	return nil
 }
 
-// compileResults checks what documentation and hosts will read, and what a call holds its results against.
+// compileResults checks and compiles the declarations of the results, for documentation, hosts and the checks of a call.
 func (p *plan) compileResults(results []Param) error {
 	p.results = make([]slot, len(results))
 	for i := range results {
@@ -110,7 +110,7 @@ func (p *plan) compileResults(results []Param) error {
 	return nil
 }
 
-// compile fills a slot in.
+// compile fills a slot.
 func (p *plan) compile(s *slot, param *Param, nested bool) error {
 	*s = slot{Param: param, variable: -1}
 	var err error
@@ -145,7 +145,7 @@ func (p *plan) compileElem(s *slot, elem *Param) error {
 	return p.compile(s, elem, true)
 }
 
-// checkDefault holds a default against the parameter. A tensor's can be None alone.
+// checkDefault checks a default against the parameter. A tensor's can only be None.
 func (s *slot) checkDefault() error {
 	cell := s.Default.cell
 	if cell.Code == packed.CodeNull && !s.Optional {
@@ -174,7 +174,7 @@ func limits(p *Param) (lowest, highest int64, err error) {
 	if bits < 64 {
 		highest = 2*highest + 1
 	}
-	return 0, highest, nil // of 64 bits too: beyond it, packed.CodeUint
+	return 0, highest, nil // also for 64 bits: larger numbers have packed.CodeUint
 }
 
 func (p *plan) compileTensor(s *slot) error {
@@ -272,7 +272,7 @@ func (p *plan) axis(e Extent) (axis, bool) {
 	return axis{fixed, n}, ok
 }
 
-// place returns where name stands in names, which it is added to if it is new and there is room.
+// place returns the index of name in names; it adds a new one if there is room.
 func place(names *[]string, name string, most int) (int, bool) {
 	i := slices.Index(*names, name)
 	if i < 0 {

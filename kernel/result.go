@@ -9,19 +9,19 @@ import (
 	"godlpack/tensor"
 )
 
-// The functions and methods of this file give results back, one each, in the order of Func.Results.
+// The functions and methods of this file return results, one each, in the order of Func.Results.
 //
-// A tensor that is a whole output (Empty) is passed on, and one that is an argument is returned as that very argument.
-// Every other one, in Go memory, or a part of something, is copied into memory of the caller's framework; of memory that
-// the host cannot reach that is a BufferError. An output that is returned a second time is a copy too.
+// A tensor that is a whole output (Empty) is passed on, and one that is an argument is returned as that very argument. Every
+// other tensor, in Go memory or a part of another, is copied into memory of the caller's framework; if the host cannot access
+// its memory, that is a BufferError. An output that is returned a second time is copied too.
 
-// Return gives a tensor back.
+// Return returns a tensor.
 func Return[T tensor.Element](c *Call, v tensor.Of[T]) { ReturnDeviceOf(c, v.OnDevice()) }
 
-// ReturnMut gives a tensor back.
+// ReturnMut returns a tensor.
 func ReturnMut[T tensor.Element](c *Call, v tensor.Mut[T]) { Return(c, v.Of) }
 
-// ReturnDeviceOf gives a tensor back.
+// ReturnDeviceOf returns a tensor.
 func ReturnDeviceOf[T tensor.Element](c *Call, v tensor.DeviceOf[T]) {
 	if m := output(c, v); m != nil {
 		c.returnOutput(m)
@@ -30,8 +30,8 @@ func ReturnDeviceOf[T tensor.Element](c *Call, v tensor.DeviceOf[T]) {
 	}
 }
 
-// output returns the whole output that v is, as nearly all results are, and nil if there is none that has its numbers. It
-// spares them the way by a record.
+// output returns the whole output that v views, the usual case of results, and nil if no output has its shape and strides. It
+// avoids the creation of a record.
 func output[T tensor.Element](c *Call, v tensor.DeviceOf[T]) *dlpack.ManagedTensorVersioned {
 	if c.ctx == nil {
 		return nil
@@ -42,7 +42,7 @@ func output[T tensor.Element](c *Call, v tensor.DeviceOf[T]) *dlpack.ManagedTens
 	return c.ctx.take(v.Assumed)
 }
 
-// ReturnDeviceMut gives a tensor back.
+// ReturnDeviceMut returns a tensor.
 func ReturnDeviceMut[T tensor.Element](c *Call, v tensor.DeviceMut[T]) { ReturnDeviceOf(c, v.DeviceOf) }
 
 func (c *Call) returnOutput(m *dlpack.ManagedTensorVersioned) {
@@ -62,11 +62,11 @@ func (c *Call) returnTensor(r tensor.Record) {
 	c.give(c.tensorCell(&r))
 }
 
-// declared reports whether the next result may be t: others rely on the dtype and the shape that a declaration names.
+// declared reports whether the next result may be t: hosts rely on the dtype and the shape in the declaration.
 func (c *Call) declared(t *dlpack.Tensor) bool {
 	i := len(c.results)
 	if i >= len(c.fn.plan.results) {
-		return true // there is an error for that
+		return true // deliver reports the error
 	}
 	s := &c.fn.plan.results[i]
 	if s.Kind != KindTensor {
@@ -75,7 +75,7 @@ func (c *Call) declared(t *dlpack.Tensor) bool {
 	if len(s.DTypes) > 0 && !slices.Contains(s.DTypes, t.DType) {
 		return false
 	}
-	fits, _ := c.shapeFits(s, t.ShapeSlice(), 0) // which argument binds a name is for errors of arguments: those are over
+	fits, _ := c.shapeFits(s, t.ShapeSlice(), 0) // the argument that binds a name only matters for errors of arguments
 	return fits
 }
 
@@ -84,12 +84,12 @@ func (c *Call) undeclared(t dlpack.Tensor) error {
 	return &Error{Kind: RuntimeError, Msg: string(appendTensor([]byte(text), &t))}
 }
 
-// ReturnList gives a list of tensors back.
+// ReturnList returns a list of tensors.
 func ReturnList[T tensor.Element](c *Call, v []tensor.Of[T]) {
 	returnList(c, v, func(v tensor.Of[T]) (packed.Cell, error) { return elementCell(c, v) })
 }
 
-// ReturnMutList gives a list of tensors back.
+// ReturnMutList returns a list of tensors.
 func ReturnMutList[T tensor.Element](c *Call, v []tensor.Mut[T]) {
 	returnList(c, v, func(v tensor.Mut[T]) (packed.Cell, error) { return elementCell(c, v.Of) })
 }
@@ -102,7 +102,7 @@ func elementCell[T tensor.Element](c *Call, v tensor.Of[T]) (packed.Cell, error)
 	return c.tensorCell(&r)
 }
 
-// ReturnInts gives a list of ints back. The ValueError is that of ReturnUint.
+// ReturnInts returns a list of ints.
 func ReturnInts[T Integer](c *Call, v []T) {
 	returnList(c, v, func(v T) (packed.Cell, error) {
 		if v > 0 {
@@ -112,17 +112,17 @@ func ReturnInts[T Integer](c *Call, v []T) {
 	})
 }
 
-// ReturnFloats gives a list of floats back.
+// ReturnFloats returns a list of floats.
 func ReturnFloats[T Real](c *Call, v []T) {
 	returnList(c, v, func(v T) (packed.Cell, error) { return packed.Float(float64(v)), nil })
 }
 
-// ReturnStrings gives a list of strings back.
+// ReturnStrings returns a list of strings.
 func (c *Call) ReturnStrings(v []string) {
 	returnList(c, v, func(v string) (packed.Cell, error) { return packed.NewText(c.host, v) })
 }
 
-// ReturnBools gives a list of bools back.
+// ReturnBools returns a list of bools.
 func (c *Call) ReturnBools(v []bool) {
 	returnList(c, v, func(v bool) (packed.Cell, error) { return packed.Bool(v), nil })
 }
@@ -131,7 +131,7 @@ func returnList[T any](c *Call, values []T, cell func(T) (packed.Cell, error)) {
 	c.give(newList(c.host, values, cell))
 }
 
-// newList makes a list of cells. After an error nothing of it is left.
+// newList makes a list of cells. After an error all of its memory is freed.
 func newList[T any](host Host, values []T, cell func(T) (packed.Cell, error)) (list packed.Cell, err error) {
 	cells := make([]packed.Cell, 0, len(values))
 	defer func() {
@@ -155,34 +155,34 @@ func dropAll(host Host, cells []packed.Cell) {
 	}
 }
 
-// ReturnNone gives None back.
+// ReturnNone returns None.
 func (c *Call) ReturnNone() { c.give(packed.Null, nil) }
 
-// ReturnBool gives a bool back.
+// ReturnBool returns a bool.
 func (c *Call) ReturnBool(v bool) { c.give(packed.Bool(v), nil) }
 
-// ReturnInt gives an int back.
+// ReturnInt returns an int.
 func (c *Call) ReturnInt(v int64) { c.give(packed.Int(v), nil) }
 
-// ReturnUint gives an int back. One above 2^63-1, which the convention cannot carry, makes the call a ValueError.
+// ReturnUint returns an int.
 func (c *Call) ReturnUint(v uint64) { c.give(packed.Uint(v), nil) }
 
-// ReturnFloat gives a float back.
+// ReturnFloat returns a float.
 func (c *Call) ReturnFloat(v float64) { c.give(packed.Float(v), nil) }
 
-// ReturnString gives a str back. What is not UTF-8 the host refuses.
+// ReturnString returns a str. The host rejects text that is not UTF-8.
 func (c *Call) ReturnString(v string) { c.give(packed.NewText(c.host, v)) }
 
-// ReturnBytes gives bytes back, a copy.
+// ReturnBytes returns bytes, a copy.
 func (c *Call) ReturnBytes(v []byte) { c.give(packed.NewBytes(c.host, v)) }
 
-// ReturnDType gives a dtype back.
+// ReturnDType returns a dtype.
 func (c *Call) ReturnDType(v dlpack.DType) { c.give(packed.DType(v), nil) }
 
-// ReturnDevice gives a device back.
+// ReturnDevice returns a device.
 func (c *Call) ReturnDevice(v dlpack.Device) { c.give(packed.Device(v), nil) }
 
-// give adds a result. The first error stays until Do returns.
+// give adds a result. The first error is kept until Do returns.
 func (c *Call) give(cell packed.Cell, err error) {
 	if err != nil {
 		if c.err == nil {
@@ -193,7 +193,7 @@ func (c *Call) give(cell packed.Cell, err error) {
 	c.results = append(c.results, cell)
 }
 
-// tensorCell makes a result, or an argument of a callback, of a tensor.
+// tensorCell makes a result or a callback's argument from a tensor.
 func (c *Call) tensorCell(r *tensor.Record) (packed.Cell, error) {
 	if c.ctx != nil {
 		t := r.Tensor()
@@ -201,11 +201,11 @@ func (c *Call) tensorCell(r *tensor.Record) (packed.Cell, error) {
 			return packed.Managed(m), nil
 		}
 	}
-	kept := *r // on the heap, where r is spared from
+	kept := *r // moves to the heap only here, not r
 	return c.lend(&kept)
 }
 
-// lend makes an argument of the call's own of a tensor, or a copy. An output stays the call's.
+// lend makes a cell of the call's own argument, or of a copy, from a tensor. The call keeps its outputs.
 func (c *Call) lend(r *tensor.Record) (packed.Cell, error) {
 	t := r.Tensor()
 	if i := c.argument(&t); i >= 0 {
@@ -214,7 +214,7 @@ func (c *Call) lend(r *tensor.Record) (packed.Cell, error) {
 	return c.copyOut(t, r.Flags())
 }
 
-// argument returns the number of the argument that t is, or -1.
+// argument returns the number of the argument that is t, or -1.
 func (c *Call) argument(t *dlpack.Tensor) int {
 	for i := range c.args.Len() {
 		if code := c.args.Code(i); code != packed.CodeTensor && code != packed.CodeManaged {
@@ -243,7 +243,7 @@ func (c *Call) copyOut(t dlpack.Tensor, flags dlpack.Flags) (packed.Cell, error)
 	return packed.Managed(m), nil
 }
 
-// same reports whether two tensors are the same elements in the same places of the same memory.
+// same reports whether two tensors have the same elements at the same addresses.
 func same(a, b *dlpack.Tensor) bool {
 	if a.DType != b.DType || a.Device != b.Device || a.NDim != b.NDim {
 		return false
@@ -262,7 +262,7 @@ func same(a, b *dlpack.Tensor) bool {
 	return empty || strides && a.Start() == b.Start()
 }
 
-// stepOr returns stride i, or the compact one where there are no strides.
+// stepOr returns stride i, or the compact one if there are no strides.
 func stepOr(strides []int64, i int, compact int64) int64 {
 	if strides == nil {
 		return compact

@@ -21,7 +21,7 @@ var (
 	anyInt    = kernel.Param{Kind: kernel.KindInt}
 )
 
-// results declares so many tensors.
+// results declares n tensors.
 func results(n int) []kernel.Param {
 	all := make([]kernel.Param, n)
 	for i := range all {
@@ -81,7 +81,7 @@ func TestResults(t *testing.T) {
 		{"empty output", func(c *kernel.Call) { kernel.ReturnMut(c, kernel.Empty[int8](c.Ctx(), 2, 0)) }, []float64{}},
 		{"output without axes", func(c *kernel.Call) { kernel.ReturnMut(c, kernel.Zeros[int8](c.Ctx())) }, []float64{0}},
 		{"output on a device", func(c *kernel.Call) {
-			kernel.ReturnDeviceMut(c, kernel.EmptyOn[int8](c.Ctx(), dlpack.Device{Type: dlpack.CPU}, 2)) // in which hosts leave 0xaa here
+			kernel.ReturnDeviceMut(c, kernel.EmptyOn[int8](c.Ctx(), dlpack.Device{Type: dlpack.CPU}, 2)) // hosts leave 0xaa in this memory
 		}, []float64{-0x56, -0x56}},
 		{"Go memory", func(c *kernel.Call) {
 			v, _ := tensor.FromSlice([]int32{1, 2, 3}, 3)
@@ -121,7 +121,7 @@ func TestResults(t *testing.T) {
 	}
 }
 
-// What a declaration says of a tensor that is returned is held true: torch_op and others rely on it.
+// A returned tensor is checked against its declaration: torch_op and others rely on it.
 func TestResultsAreAsDeclared(t *testing.T) {
 	data := make([]float32, 12)
 	matrix := record(data, 3, 4)
@@ -159,7 +159,7 @@ func TestResultsAreAsDeclared(t *testing.T) {
 	}
 }
 
-// An output is passed on, not copied; what is returned twice is a copy the second time.
+// An output is passed on, not copied; if it is returned twice, the second is a copy.
 func TestOutputsAreNotCopied(t *testing.T) {
 	var start unsafe.Pointer
 	f := prepare(t, kernel.Func{Results: results(2), Do: func(c *kernel.Call) error {
@@ -183,7 +183,7 @@ func TestOutputsAreNotCopied(t *testing.T) {
 	h.balanced(t)
 }
 
-// Strides that are left out are those of what is compact.
+// Omitted strides are compact strides.
 func TestArgumentsWithoutStrides(t *testing.T) {
 	f := prepare(t, kernel.Func{Params: []kernel.Param{tensorOf("x", float32s)}, Results: results(1), Do: func(c *kernel.Call) error {
 		v, err := tensor.FromSlice(kernel.Of[float32](c, 0).Slice(), 2, 3)
@@ -217,7 +217,7 @@ func TestSeveralResults(t *testing.T) {
 	h.balanced(t)
 }
 
-// Whatever goes wrong, and wherever: the error says so, the result is None, and nothing is left.
+// After every failure the error describes it, the result is None, and nothing leaks.
 func TestFailuresLoseNothing(t *testing.T) {
 	full := func(h *fakeHost) { h.full = true }
 	for _, c := range []struct {
@@ -303,7 +303,7 @@ func TestFailuresLoseNothing(t *testing.T) {
 		}, "ValueError: no 1"},
 		{"an error that is wrapped", nil, func(c *kernel.Call) error {
 			return fmt.Errorf("reading: %w", kernel.Errorf(kernel.ValueError, "no %d", 1))
-		}, "reading: ValueError: no 1"}, // Go's text: hosts take kind and message (dlpack.MessageOf)
+		}, "reading: ValueError: no 1"}, // Go's text: hosts read kind and message (dlpack.MessageOf)
 		{"an allocator's tensor that is read-only", allocates(func(m *dlpack.ManagedTensorVersioned) { m.Flags = dlpack.ReadOnly }), empty,
 			"BufferError: the caller's allocator: want compact and writable float32[2] on cpu, got float32[2] on cpu, strides [1]"},
 		{"one with gaps", allocates(func(m *dlpack.ManagedTensorVersioned) { *m.Tensor.Strides = 2 }), empty,
@@ -350,7 +350,7 @@ func empty(c *kernel.Call) error {
 	return nil
 }
 
-// allocates makes the host's allocator one that errs.
+// allocates makes the host's allocator return changed records.
 func allocates(change func(*dlpack.ManagedTensorVersioned)) func(*fakeHost) {
 	return func(h *fakeHost) {
 		h.allocate = func(prototype *dlpack.Tensor) (*dlpack.ManagedTensorVersioned, error) {
@@ -361,7 +361,7 @@ func allocates(change func(*dlpack.ManagedTensorVersioned)) func(*fakeHost) {
 	}
 }
 
-// The stack leads to the line that panicked.
+// The stack contains the line that panicked.
 func TestPanicsCarryTheirStack(t *testing.T) {
 	f := prepare(t, kernel.Func{Do: func(*kernel.Call) error { panics(); return nil }})
 	err := newCall().of(f, newHost())
@@ -374,7 +374,7 @@ func TestPanicsCarryTheirStack(t *testing.T) {
 //go:noinline
 func panics() { panic("on purpose") }
 
-// A fault is a panic within a call, and what it was before on the goroutine afterwards.
+// A fault is a panic within a call; afterwards the goroutine has its previous setting.
 func TestFaultsAfterTheCall(t *testing.T) {
 	f := prepare(t, kernel.Func{Do: func(*kernel.Call) error {
 		if !debug.SetPanicOnFault(true) {
@@ -390,7 +390,7 @@ func TestFaultsAfterTheCall(t *testing.T) {
 	}
 }
 
-// After a panic the function can be called again, and its Call is as new.
+// After a panic the function can be called again, with a reset Call.
 func TestCallsAreIndependent(t *testing.T) {
 	fail := true
 	f := prepare(t, kernel.Func{Params: []kernel.Param{tensorOf("x", float32s, "n")}, Results: results(1), Do: func(c *kernel.Call) error {
@@ -413,7 +413,7 @@ func TestCallsAreIndependent(t *testing.T) {
 	h.balanced(t)
 }
 
-// A function may be called while it runs, by itself or by others.
+// A function may be called during its own run, by itself or by others.
 func TestNestedCalls(t *testing.T) {
 	h := newHost()
 	var f *kernel.Func

@@ -6,15 +6,15 @@ import (
 	"godlpack/dlpack"
 )
 
-// Scratch is memory of a host's for the small outputs of one call, on the CPU: Size bytes from Start on, aligned to 64, or
-// none. The host copies what is returned of it, which costs less than to be asked for memory while the call is in Go.
+// Scratch is memory of the host for the small outputs of one call, on the CPU: Size bytes from Start on, aligned to 64, or
+// none. The host copies the returned outputs, which costs less than an allocation request while the call is in Go.
 type Scratch struct {
 	Start unsafe.Pointer
 	Size  int
 }
 
-// place returns a new output in the scratch memory, where it belongs to nobody: it is gone when the call ends. It is nil if
-// it does not fit, or is on another device.
+// place returns a new output in the scratch memory, which has no owner and ends with the call. It is nil if it does not fit, or
+// is on another device.
 func (ctx *Ctx) place(d dlpack.DType, device dlpack.Device, shape []int64) *dlpack.ManagedTensorVersioned {
 	if d.SubByte() || device != (dlpack.Device{Type: dlpack.CPU}) {
 		return nil
@@ -22,7 +22,7 @@ func (ctx *Ctx) place(d dlpack.DType, device dlpack.Device, shape []int64) *dlpa
 	head := headSize(len(shape))
 	size, most := int64(d.ItemSize(false)), int64(ctx.scratch.Size-head)
 	for _, n := range shape {
-		if n <= 0 || n > most { // so that nothing overflows
+		if n <= 0 || n > most { // prevents overflows
 			return nil
 		}
 		if size *= n; size > most {
@@ -33,11 +33,11 @@ func (ctx *Ctx) place(d dlpack.DType, device dlpack.Device, shape []int64) *dlpa
 	if start == nil {
 		return nil
 	}
-	clear(unsafe.Slice((*byte)(start), head)) // of what Go's collector would take for pointers when they are overwritten
+	clear(unsafe.Slice((*byte)(start), head)) // removes data that Go's collector would take for pointers on an overwrite
 	return layOut(start, d, device, shape)
 }
 
-// takeScratch returns so many bytes of the scratch memory, a multiple of 64, for one goroutine alone; nil if there are less.
+// takeScratch returns size bytes of the scratch memory, a multiple of 64, for one goroutine alone; nil if fewer are left.
 func (ctx *Ctx) takeScratch(size int64) unsafe.Pointer {
 	for {
 		state := ctx.state.Load()
@@ -51,8 +51,8 @@ func (ctx *Ctx) takeScratch(size int64) unsafe.Pointer {
 	}
 }
 
-// placed returns the output in the scratch memory that has its shape there, nil if there is none. All views of a whole
-// output have; those of a part of it have another one elsewhere.
+// placed returns the output in the scratch memory whose shape lies at that address, nil if there is none. All views of a whole
+// output have its shape's address; those of a part of it have another.
 func (ctx *Ctx) placed(shape []int64) *dlpack.ManagedTensorVersioned {
 	dims := unsafe.SliceData(shape)
 	at := uintptr(unsafe.Pointer(dims)) - uintptr(ctx.scratch.Start)

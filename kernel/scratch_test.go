@@ -13,7 +13,7 @@ import (
 	"godlpack/tensor"
 )
 
-// newScratchHost is a host with scratch memory, in which something is left from another call.
+// newScratchHost is a host with scratch memory that still holds data of another call.
 func newScratchHost(blocks int) *fakeHost {
 	h := newHost()
 	h.scratch = make([][8]uint64, blocks)
@@ -25,13 +25,13 @@ func newScratchHost(blocks int) *fakeHost {
 	return h
 }
 
-// inScratch reports whether p leads into the host's scratch memory.
+// inScratch reports whether p points into the host's scratch memory.
 func (h *fakeHost) inScratch(p unsafe.Pointer) bool {
 	s := h.Scratch()
 	return uintptr(p)-uintptr(s.Start) < uintptr(s.Size)
 }
 
-// Where outputs lie: in the scratch memory if they are small, on the CPU and not empty, as long as there is room.
+// Outputs are in the scratch memory if they are small, on the CPU and not empty, as long as there is room.
 func TestScratch(t *testing.T) {
 	const blocks = 16 // 1024 bytes
 	for _, c := range []struct {
@@ -89,8 +89,8 @@ func TestScratch(t *testing.T) {
 	}
 }
 
-// A whole output in the scratch memory is returned where it is, as often as it is returned. A part of it is a copy, and so is
-// what only looks like it.
+// A whole output in the scratch memory is returned in place, each time it is returned. A part of it is a copy, and so is a
+// tensor that only resembles it.
 func TestScratchIsReturned(t *testing.T) {
 	list := kernel.Param{Kind: kernel.KindList, Elem: &anyTensor}
 	h := newScratchHost(64)
@@ -138,7 +138,7 @@ func TestScratchIsReturned(t *testing.T) {
 	h.balanced(t)
 }
 
-// Goroutines have memory each of their own.
+// Each goroutine gets scratch memory of its own.
 func TestScratchOfManyGoroutines(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
 	const goroutines, outputs = 4, 8
@@ -177,7 +177,7 @@ func TestScratchOfManyGoroutines(t *testing.T) {
 	}
 }
 
-// A context that is kept after the call has no scratch memory any more: another call may have it.
+// A context that is kept after the call has no scratch memory: another call may use it.
 func TestScratchAfterTheCall(t *testing.T) {
 	h := newScratchHost(64)
 	for _, asks := range []bool{false, true} {
@@ -208,7 +208,7 @@ func TestScratchAfterTheCall(t *testing.T) {
 	}
 }
 
-// What a callback gets is never the output itself.
+// A callback gets a copy of an output in the scratch memory.
 func TestScratchIsLentAsACopy(t *testing.T) {
 	h := newScratchHost(64)
 	var start, lent unsafe.Pointer
@@ -236,7 +236,7 @@ func TestScratchIsLentAsACopy(t *testing.T) {
 	h.balanced(t)
 }
 
-// Outputs of any shapes lie apart from each other and from the records of all, which hold what was asked for.
+// Outputs of any shapes are disjoint from each other and from all records, which hold what was requested.
 func FuzzScratch(f *testing.F) {
 	f.Add([]byte{0, 1, 9, 2, 3, 4, 3, 1, 0, 7, 1, 12, 3, 15, 15, 15})
 	f.Fuzz(func(t *testing.T, numbers []byte) {

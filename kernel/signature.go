@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Signature returns the Python signature: "(a, x, axis=-1, *, like=None, out=None)". The host takes like and out of
-// functions that return tensors: in whose framework, or into which memory. It takes no out of those that return a list of them.
+// Signature returns the Python signature: "(a, x, axis=-1, *, like=None, out=None)". The host adds like and out to functions
+// that return tensors: the framework, and the memory for the results. Functions that return a list of tensors take no out.
 func (f *Func) Signature() string {
 	parts := make([]string, 0, len(f.Params)+3)
 	for i := range f.Params {
@@ -32,7 +32,7 @@ func (f *Func) returnsTensor() bool {
 	return slices.ContainsFunc(f.Results, func(p Param) bool { return holdsTensor(&p) })
 }
 
-// takesOut reports whether tensors can be given for the results: not for lists, whose lengths nobody knows before.
+// takesOut reports whether the caller can pass tensors for the results: not for lists, whose lengths are not known before.
 func (f *Func) takesOut() bool {
 	return f.returnsTensor() && !slices.ContainsFunc(f.Results, func(p Param) bool { return p.Kind == KindList && holdsTensor(&p) })
 }
@@ -41,8 +41,8 @@ func holdsTensor(p *Param) bool {
 	return p.Kind == KindTensor || p.Kind == KindList && p.Elem != nil && p.Elem.Kind == KindTensor
 }
 
-// Docstring returns the Python docstring: the signature, Doc, what each argument must be, what comes back, and which
-// exceptions say that an argument is not like that. It has no line end at its end.
+// Docstring returns the Python docstring: the signature, Doc, the requirements of each argument, the results, and the
+// exceptions for arguments that do not meet them. It does not end with a line end.
 func (f *Func) Docstring() string {
 	text := f.Name + f.Signature()
 	if doc := strings.TrimSpace(f.Doc); doc != "" {
@@ -71,7 +71,7 @@ func (f *Func) likeDefault() string {
 	return "; " + f.Like + " where no argument is a tensor"
 }
 
-// notes are what an argument's type does not say.
+// notes lists the properties that an argument's type does not express.
 func notes(p *Param) string {
 	if p.Kind == KindList {
 		return notes(p.Elem)
@@ -86,7 +86,7 @@ func notes(p *Param) string {
 	return text
 }
 
-// Wants returns what each argument must be, in the words of error texts: "int", "float64[n] on cpu".
+// Wants returns the requirement of each argument, in the words of error texts: "int", "float64[n] on cpu".
 func (f *Func) Wants() []string {
 	texts := make([]string, len(f.Params))
 	for i := range f.Params {

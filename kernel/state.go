@@ -5,41 +5,41 @@ import (
 	"slices"
 )
 
-// State says what a library remembers between calls, in package-level variables. A forked process has a fresh copy of the
-// library, where they are as at the start.
+// State describes what a library keeps between calls, in package-level variables. A forked process has a fresh copy of the
+// library, with their initial values.
 type State struct {
-	Fork      Fork     `json:"fork"`      // what a host does when the library is called there, if it was called before the fork
-	Variables []string `json:"variables"` // by name, of the packages that are the author's own: "counter", "store.cache"
+	Fork      Fork     `json:"fork"`      // the host's action at a call there, if the library was called before the fork
+	Variables []string `json:"variables"` // by name, of the author's own packages: "counter", "store.cache"
 }
 
-// Fork is what a host does when a library is called in a process that was forked after a call of it.
+// Fork is the action of a host at a library's call in a process that was forked after a call of it.
 type Fork string
 
-// What hosts know.
+// The values that hosts support.
 const (
-	ForkWarns  Fork = "warn"   // warns once: nobody has said whether the loss matters
+	ForkWarns  Fork = "warn"   // warns once: the author has not declared whether the loss matters
 	ForkFails  Fork = "refuse" // refuses the call
 	forkIsFine Fork = ""       // calls it
 )
 
 var state State
 
-// Remember says what this library remembers. It is for init functions, and panics if the declaration makes no sense.
+// Remember declares what this library keeps. It is for init functions, and panics if the declaration is invalid.
 func Remember(s State) {
 	if !slices.Contains([]Fork{ForkWarns, ForkFails}, s.Fork) || state.Fork != forkIsFine {
 		panic("kernel: Remember: want ForkWarns or ForkFails, once, got " + string(s.Fork))
 	}
-	state = State{s.Fork, append([]string{}, s.Variables...)} // none is [] in JSON, not null
+	state = State{s.Fork, append([]string{}, s.Variables...)} // an empty list is [] in JSON, not null
 }
 
-// Remembered is what Remember was told, as JSON; "" if nothing.
+// Remembered returns the argument of Remember as JSON; "" if there was none.
 func Remembered() string {
 	if state.Fork == forkIsFine {
 		return ""
 	}
 	text, err := json.Marshal(state)
 	if err != nil {
-		panic(err) // it is made of strings
+		panic(err) // it consists of strings
 	}
 	return string(text)
 }

@@ -11,7 +11,7 @@ func TestRemember(t *testing.T) {
 	if got, want := Remembered(), `{"fork":"warn","variables":["counter","store.cache"]}`; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
-	for _, wrong := range []State{{Fork: ForkFails}, {Fork: "never"}, {}} { // the first comes too late
+	for _, wrong := range []State{{Fork: ForkFails}, {Fork: "never"}, {}} { // the first is a second call
 		func() {
 			defer func() {
 				if recover() == nil {

@@ -2,7 +2,7 @@ package kernel
 
 import "strings"
 
-// StubImports are the lines that the stubs of functions need above them.
+// StubImports are the lines that stubs of functions need at the top of their file.
 const StubImports = "from collections.abc import Callable, Sequence\nfrom typing import Any\n\nfrom godlpack.typing import TensorLike\n"
 
 // Stub returns the function's definition for a .pyi file, with its docstring and a line end.
@@ -41,14 +41,14 @@ func (f *Func) resultHint() string {
 	return "tuple[" + strings.Join(hints, ", ") + "]"
 }
 
-// hints are the Python types of the kinds. A tensor is that of any framework, which only the call decides of one that is a
-// result; a dtype or a device is whatever names one.
+// hints maps kinds to Python types. A result tensor is of any framework, which only the call decides; a dtype or a device is
+// any object that names one.
 var hints = map[Kind]string{
 	KindBool: "bool", KindInt: "int", KindFloat: "float", KindString: "str", KindBytes: "bytes", KindDType: "Any",
 	KindDevice: "Any", KindCallable: "Callable[..., Any]", KindTensor: "Any",
 }
 
-// hint is the Python type of an argument, or of a result.
+// hint returns the Python type of an argument or a result.
 func hint(p *Param, argument bool) string {
 	text := hints[p.Kind]
 	switch {

@@ -8,7 +8,8 @@ import (
 	"godlpack/dlpack"
 )
 
-// wanted says what a parameter takes: "int8", "list of float", "float32|float64[n, m] on cpu, C-contiguous, writable".
+// wanted describes the values that a parameter takes: "int8", "list of float", "float32|float64[n, m] on cpu, C-contiguous,
+// writable".
 func wanted(p *Param) string {
 	text := p.Kind.String()
 	switch p.Kind {
@@ -37,7 +38,7 @@ func intName(p *Param) string {
 	return "int" + strconv.Itoa(p.Bits)
 }
 
-// typeText is "float32|float64", or "any".
+// typeText returns "float32|float64", or "any".
 func typeText(p *Param) string {
 	if len(p.DTypes) == 0 {
 		return "any"
@@ -49,7 +50,7 @@ func typeText(p *Param) string {
 	return strings.Join(names, "|")
 }
 
-// shapeText is "[n, 3]"; "[...]" for any shape.
+// shapeText returns "[n, 3]"; "[...]" for any shape.
 func shapeText(shape []Extent) string {
 	if shape == nil {
 		return "[...]"
@@ -85,7 +86,7 @@ func layoutText(p *Param) string {
 	return text
 }
 
-// appendTensor writes what a tensor is: "float32[3, 4] on cpu". It makes no garbage: a refusal shall be cheap.
+// appendTensor appends a tensor's description, "float32[3, 4] on cpu". It allocates nothing, so that a refusal is cheap.
 func appendTensor(text []byte, t *dlpack.Tensor) []byte {
 	text = append(text, t.DType.String()...)
 	text = appendNumbers(text, t.ShapeSlice())
@@ -104,11 +105,11 @@ func appendNumbers(text []byte, numbers []int64) []byte {
 	return append(text, ']')
 }
 
-// keywords are Python's: no identifiers, though they look like some.
+// keywords are Python's, which are not valid identifiers.
 var keywords = strings.Fields(`False None True and as assert async await break class continue def del elif else except
 	finally for from global if import in is lambda nonlocal not or pass raise return try while with yield`)
 
-// identifier reports whether Python takes s as a name. Letters and digits beyond ASCII are not for names here.
+// identifier reports whether Python accepts s as a name. Only ASCII letters and digits are allowed here.
 func identifier(s string) bool {
 	for i, c := range []byte(s) {
 		letter := c == '_' || 'a' <= c|0x20 && c|0x20 <= 'z'
@@ -119,7 +120,7 @@ func identifier(s string) bool {
 	return s != "" && !slices.Contains(keywords, s)
 }
 
-// number reads an extent that is one: digits without a sign.
+// number reads an extent of digits without a sign.
 func number(s string) (int64, bool) {
 	n, err := strconv.ParseInt(s, 10, 64)
 	return n, err == nil && n >= 0 && strconv.FormatInt(n, 10) == s

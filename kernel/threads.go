@@ -8,12 +8,12 @@ import (
 
 var threads = struct {
 	sync.Mutex
-	set bool // the number is not the one that Go would choose by itself
+	set bool // the number is not Go's own default
 }{set: os.Getenv("GOMAXPROCS") != ""}
 
-// SetThreads lets Go compute in n threads at a time, which is how wide Parallel is; 0 stands for as many as the processors
-// that this process may use. A negative n changes nothing. It returns how many there are now. Hosts call it, for all libraries
-// alike: see threads in godlpack.h.
+// SetThreads limits Go to n threads that compute at a time, which is also the width of Parallel; 0 stands for the number of
+// processors available to this process. A negative n changes nothing. It returns the number now in force. Hosts call it, for
+// all libraries alike: see threads in godlpack.h.
 func SetThreads(n int) int {
 	threads.Lock()
 	defer threads.Unlock()

@@ -14,6 +14,6 @@
 //
 //	go build -buildmode=c-shared -ldflags='-extldflags=-Wl,--version-script=library/exports.map' -o fastops.so ./main
 //
-// What it gives to whom is written in godlpack.h: a table of functions in C memory, and one entry. There is no Python in
-// it, and hosts in C and Python are the same to it. This package is the only one below an author's code that uses cgo.
+// godlpack.h defines the interface to hosts: a table of functions in C memory, and one entry. The library contains no Python,
+// and does not distinguish hosts in C and Python. This package is the only one below an author's code that uses cgo.
 package library

@@ -12,10 +12,10 @@ import (
 	"godlpack/packed"
 )
 
-// godlpackCall is the table's entry, on the other side of gd_call. It never panics: Func.Call recovers.
+// godlpackCall is the Go side of the table's entry gd_call. It never panics: Func.Call recovers.
 //
-// GIL: any; Go does not know of it.
-// Owns: as godlpack.h says.
+// GIL: any; Go does not use it.
+// Owns: as in godlpack.h.
 // Threads: any.
 //
 //export godlpackCall
@@ -39,14 +39,14 @@ func godlpackCall(args *C.TVMValue, codes *C.int, n C.int, ret *C.TVMValue, retC
 
 // godlpackThreads is the table's entry for threads.
 //
-// GIL: any; Go does not know of it.
+// GIL: any; Go does not use it.
 // Owns: nothing.
 // Threads: any.
 //
 //export godlpackThreads
 func godlpackThreads(n C.int) C.int { return C.int(kernel.SetThreads(int(n))) }
 
-// fail tells the host why. Of its own exception the host needs not be told.
+// fail reports an error to the host. The host's own exception needs no report.
 func fail(ctx *C.GDContext, err error) {
 	if errors.Is(err, kernel.ErrRaised) {
 		return

@@ -12,7 +12,7 @@ import (
 	"godlpack/packed"
 )
 
-// A host is whoever calls, by the context of the call.
+// A host is the caller, by the context of the call.
 type host struct{ ctx *C.GDContext }
 
 // Alloc returns zeroed memory, which the caller frees by free().
@@ -46,7 +46,7 @@ func (h host) Allocate(prototype *dlpack.Tensor) (*dlpack.ManagedTensorVersioned
 	return (*dlpack.ManagedTensorVersioned)(unsafe.Pointer(m)), nil
 }
 
-// Delete gives a tensor back.
+// Delete deletes a tensor.
 //
 // GIL: any.
 // Owns: takes m.
@@ -55,7 +55,7 @@ func (host) Delete(m *dlpack.ManagedTensorVersioned) {
 	C.gd_delete((*C.DLManagedTensorVersioned)(unsafe.Pointer(m)))
 }
 
-// Scratch returns the memory that the host has ready for small outputs.
+// Scratch returns the host's memory for small outputs.
 //
 // GIL: any.
 // Owns: nothing; the memory is the host's.
@@ -67,11 +67,11 @@ func (h host) Scratch() kernel.Scratch {
 	return kernel.Scratch{Start: h.ctx.scratch, Size: int(h.ctx.scratch_size)}
 }
 
-// Poll asks the host whether to stop.
+// Poll reports whether the host requests a stop.
 //
 // GIL: any.
 // Owns: nothing; with ErrRaised the host has an exception pending.
-// Threads: any, but only the calling one asks.
+// Threads: any, but only the calling one polls.
 func (h host) Poll() (asked bool, err error) {
 	var here C.int
 	if C.gd_poll(h.ctx, &here) != 0 {
@@ -80,7 +80,7 @@ func (h host) Poll() (asked bool, err error) {
 	return here != 0, err
 }
 
-// Invoke calls a function of the host's.
+// Invoke calls a function of the host.
 //
 // GIL: any.
 // Owns: what the arguments own passes to the host, also on error; the result is borrowed.
@@ -105,7 +105,7 @@ func (h host) Invoke(callable unsafe.Pointer, args packed.Args, ret *packed.Ret)
 	return kernel.ErrRaised
 }
 
-// Stream asks the host for the stream that it works on. It is a number, and never a pointer in Go: 1 and 2 are streams, too.
+// Stream returns the host's current stream. It is a number, and never a pointer in Go: 1 and 2 are streams, too.
 //
 // GIL: any.
 // Owns: nothing; the stream is the caller's.

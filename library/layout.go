@@ -10,7 +10,7 @@ import (
 	"godlpack/packed"
 )
 
-// The header and package packed say the same twice, once for each language: what differs does not compile.
+// The header and package packed declare the same layout, once for each language: a difference does not compile.
 var (
 	_ [unsafe.Sizeof(C.TVMValue{})]byte                 = [unsafe.Sizeof(packed.Value(0))]byte{}
 	_ [unsafe.Sizeof(C.int(0))]byte                     = [unsafe.Sizeof(packed.Code(0))]byte{}

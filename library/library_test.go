@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// build makes a library of the sample, with the version script that authors' libraries get.
+// build makes a library of the sample, with the version script of authors' libraries.
 func build(t *testing.T) string {
 	t.Helper()
 	script, err := filepath.Abs("exports.map")
@@ -24,7 +24,7 @@ func build(t *testing.T) string {
 func command(t *testing.T, name string, arguments ...string) string {
 	t.Helper()
 	c := exec.Command(name, arguments...)
-	// what the sanitizer shall take for a full memory, and not for a mistake; Go sees to signals itself
+	// the sanitizer treats exhausted memory as no error; Go handles signals itself
 	c.Env = append(os.Environ(), "ASAN_OPTIONS=allocator_may_return_null=1")
 	output, err := c.CombinedOutput()
 	if err != nil {
@@ -33,7 +33,7 @@ func command(t *testing.T, name string, arguments ...string) string {
 	return string(output)
 }
 
-// compile makes a program of testdata/host.c.
+// compile compiles testdata/host.c.
 func compile(t *testing.T, flags ...string) (string, error) {
 	host := filepath.Join(t.TempDir(), "host")
 	arguments := append([]string{"-std=c11", "-O1", "-g", "-Wall", "-Wextra", "-Werror", "-pthread", "-I.", "-o", host, "testdata/host.c"}, flags...)
@@ -44,7 +44,7 @@ func compile(t *testing.T, flags ...string) (string, error) {
 	return host, err
 }
 
-// A program in C opens a library and calls all of its functions, in all ways; no byte is lost.
+// A program in C opens a library and calls all of its functions, in all ways, without a leak.
 func TestHostInC(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds a library")
@@ -80,7 +80,7 @@ func TestHostInC(t *testing.T) {
 	})
 }
 
-// The header stands for itself, in C and in C++, and goes with the records that the core has.
+// The header compiles alone, in C and in C++, and together with the extension's records.
 func TestHeader(t *testing.T) {
 	const twice = "#include \"godlpack.h\"\n#include \"godlpack.h\"\n"
 	for _, c := range []struct{ language, text string }{

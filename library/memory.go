@@ -10,7 +10,7 @@ import (
 	"godlpack/kernel"
 )
 
-// memory returns memory of C in the place of that of a framework.
+// memory returns C memory instead of a framework's.
 func memory(prototype *dlpack.Tensor) (*dlpack.ManagedTensorVersioned, error) {
 	return kernel.NewMemory(prototype, func(head, size int) unsafe.Pointer {
 		return unsafe.Pointer(C.gd_memory(C.size_t(head), C.size_t(size)))

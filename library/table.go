@@ -13,8 +13,8 @@ import (
 	"godlpack/kernel"
 )
 
-// godlpackTable returns the table; its first call makes it. cgo lets the call in once all init functions have run, so that
-// all functions are there.
+// godlpackTable returns the table; its first call makes it. cgo delays the call until all init functions have run, so that all
+// functions are registered.
 //
 // GIL: any.
 // Owns: nothing passes; the table lives as long as the process.
@@ -23,13 +23,13 @@ import (
 //export godlpackTable
 func godlpackTable() *C.GDLibrary { return table() }
 
-// made is the table, once there was memory for it.
+// made holds the table, once there was memory for it.
 var made struct {
 	sync.Mutex
 	table *C.GDLibrary
 }
 
-// table is nil where there is no memory; whoever asks again may find some.
+// table returns nil without memory; a later call may succeed.
 func table() *C.GDLibrary {
 	made.Lock()
 	defer made.Unlock()
@@ -39,7 +39,7 @@ func table() *C.GDLibrary {
 	return made.table
 }
 
-// newTable makes the table in memory of C, all in one block: there it stays, or there is none.
+// newTable makes the table in one block of C memory, which is never freed; nil without memory.
 func newTable(functions []*kernel.Func) *C.GDLibrary {
 	state := kernel.Remembered()
 	texts := []string{name(), state}
@@ -47,7 +47,7 @@ func newTable(functions []*kernel.Func) *C.GDLibrary {
 	for _, f := range functions {
 		declaration, err := json.Marshal(f)
 		if err != nil {
-			declaration = []byte("{}") // a Func that was prepared has no value that JSON lacks
+			declaration = []byte("{}") // a prepared Func has no value that JSON lacks
 		}
 		texts = append(texts, f.Name, string(declaration))
 	}
@@ -62,7 +62,7 @@ func newTable(functions []*kernel.Func) *C.GDLibrary {
 	l := (*C.GDLibrary)(block)
 	rows := unsafe.Slice((*C.GDFunction)(unsafe.Add(block, unsafe.Sizeof(*l))), len(functions))
 	room := unsafe.Slice((*byte)(unsafe.Add(block, head)), size)
-	place := func(text string) *C.char { // zeros lie behind it
+	place := func(text string) *C.char { // zeros follow it
 		at := (*C.char)(unsafe.Pointer(&room[0]))
 		room = room[copy(room, text)+1:]
 		return at
@@ -80,7 +80,7 @@ func newTable(functions []*kernel.Func) *C.GDLibrary {
 	return l
 }
 
-// name is the path of the module that the library was built in.
+// name returns the path of the library's main module.
 func name() string {
 	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Path != "" {
 		return info.Main.Path

@@ -6,19 +6,19 @@ import (
 	"godlpack/dlpack"
 )
 
-// Any is TVMFFIAny, the value of tvm-ffi: 16 bytes that know their own type.
+// Any is TVMFFIAny, the value of tvm-ffi: 16 bytes that include their own type.
 type Any struct {
 	Index TypeIndex
-	Small uint32 // how many bytes a small string has in Value; 0 for all others
+	Small uint32 // the number of bytes of a small string in Value; 0 for all others
 	Value Value
 }
 
 var _ [16]byte = [unsafe.Sizeof(Any{})]byte{}
 
-// TypeIndex is tvm-ffi's TVMFFITypeIndex: what an Any is. From 64 on they are objects with a reference count.
+// TypeIndex is tvm-ffi's TVMFFITypeIndex: the type of an Any. From 64 on they are objects with a reference count.
 type TypeIndex int32
 
-// The type indices. Other than codes, they tell short strings, which lie in the value itself, from long ones.
+// The type indices. Unlike codes, they distinguish short strings, which are in the value itself, from long ones.
 const (
 	AnyNone       TypeIndex = 0
 	AnyInt        TypeIndex = 1
@@ -36,7 +36,7 @@ const (
 	AnyFunction   TypeIndex = 68 // an object
 )
 
-// anyCodes pairs the types that both conventions have. It is TVM's own table, but for its objects.
+// anyCodes pairs the types that both conventions have. It is TVM's own table, without its objects.
 var anyCodes = [...]struct {
 	code  Code
 	index TypeIndex
@@ -46,8 +46,8 @@ var anyCodes = [...]struct {
 	{CodeBytes, AnyByteArray}, {CodeBool, AnyBool},
 }
 
-// Any returns c as tvm-ffi has it, with the same Value. What only godlpack has, text with its length, lists and managed
-// tensors, is a TypeError.
+// Any returns c as a value of tvm-ffi, with the same Value. Types of godlpack only, which are text with its length, lists and
+// managed tensors, are a TypeError.
 func (c Cell) Any() (Any, error) {
 	for _, row := range anyCodes {
 		if row.code == c.Code {
@@ -60,8 +60,8 @@ func (c Cell) Any() (Any, error) {
 	return Any{}, c.mismatch("what tvm-ffi has too")
 }
 
-// Cell returns a as a cell with the same Value. Objects but functions, references and small strings are a TypeError; for
-// the last see Inline.
+// Cell returns a as a cell with the same Value. Objects other than functions, references and small strings are a TypeError; for
+// small strings see Inline.
 func (a Any) Cell() (Cell, error) {
 	for _, row := range anyCodes {
 		if row.index == a.Index {
@@ -71,7 +71,7 @@ func (a Any) Cell() (Cell, error) {
 	return Cell{}, dlpack.Errorf(dlpack.KindType, "want a value that TVM's older convention has too, got type index %d", a.Index)
 }
 
-// Inline returns the bytes that lie in a itself, of a small string or small bytes, and whether it is one of these.
+// Inline returns the bytes of a small string or small bytes, which are in a itself; ok is false for all others.
 func (a *Any) Inline() (data []byte, ok bool) {
 	if a.Index != AnySmallStr && a.Index != AnySmallBytes || a.Small > uint32(unsafe.Sizeof(a.Value)) {
 		return nil, false

@@ -6,20 +6,20 @@ import (
 	"godlpack/dlpack"
 )
 
-// Checked is the flag beside a tensor that obeys DLPack's rules for sure, so that it need not be validated again. It is
-// not DLPack's: records never carry it.
+// Checked is the flag of a tensor that the host has validated, so that no second validation is needed. It is not DLPack's:
+// records never contain it.
 const Checked dlpack.Flags = 1 << 32
 
-// Args are the arguments of a call: as many codes as values, in arrays that they borrow. They are four words, which Go hands
-// on in registers.
+// Args are the arguments of a call: as many codes as values, in arrays that they borrow. They are four words, which Go passes
+// in registers.
 type Args struct {
 	values *Value
 	codes  *Code
-	flags  *dlpack.Flags // those of the tensors, one for each argument; nil where nothing is known
+	flags  *dlpack.Flags // those of the tensors, one for each argument; nil if unknown
 	n      int
 }
 
-// View returns n arguments in the arrays of C that the pointers lead to; flags may be NULL.
+// View returns n arguments in C arrays at the given addresses; flags may be NULL.
 func View(values, codes, flags unsafe.Pointer, n int) Args {
 	return Args{(*Value)(values), (*Code)(codes), (*dlpack.Flags)(flags), n}
 }
@@ -45,7 +45,7 @@ func (a Args) Value(i int) Value { return unsafe.Slice(a.values, a.n)[i] }
 // Code returns the code of argument i.
 func (a Args) Code(i int) Code { return unsafe.Slice(a.codes, a.n)[i] }
 
-// FlagsAt returns what is known of tensor i.
+// FlagsAt returns the flags of tensor i, 0 if unknown.
 func (a Args) FlagsAt(i int) dlpack.Flags {
 	if a.flags == nil {
 		return 0
@@ -53,8 +53,8 @@ func (a Args) FlagsAt(i int) dlpack.Flags {
 	return unsafe.Slice(a.flags, a.n)[i]
 }
 
-// Plain returns the record of argument i if that is a tensor, and Checked the only flag of the mask that it has; nil if not.
-// It is what a call asks first of nearly all its arguments: with one look at the bounds.
+// Plain returns the record of argument i if that is a tensor whose only flag in the mask is Checked; nil otherwise. It is a
+// call's first check of nearly all its arguments, with a single check of the bounds.
 func (a Args) Plain(i int, mask dlpack.Flags) *dlpack.Tensor {
 	if uint(i) >= uint(a.n) || a.flags == nil {
 		return nil
@@ -68,7 +68,7 @@ func (a Args) Plain(i int, mask dlpack.Flags) *dlpack.Tensor {
 	return (*Value)(unsafe.Add(unsafe.Pointer(a.values), at*unsafe.Sizeof(*a.values))).Tensor()
 }
 
-// Arrays returns where values and codes lie, for C.
+// Arrays returns the arrays of values and codes, for C.
 func (a Args) Arrays() (*Value, *Code) { return a.values, a.codes }
 
 // Ret is the place of a call's result: two cells of C.
@@ -80,5 +80,5 @@ type Ret struct {
 // Set puts c into the cells.
 func (r *Ret) Set(c Cell) { *r.Value, *r.Code = c.Value, c.Code }
 
-// Get returns what is in the cells.
+// Get returns the contents of the cells.
 func (r *Ret) Get() Cell { return Cell{*r.Value, *r.Code} }

@@ -6,18 +6,18 @@ import (
 	"godlpack/dlpack"
 )
 
-// ByteArray is TVMByteArray: bytes that lie elsewhere. 16 bytes.
+// ByteArray is TVMByteArray: a reference to bytes. 16 bytes.
 type ByteArray struct {
 	Data *byte
 	Size uintptr
 }
 
-// List is GDList: cells in arrays of C. 32 bytes.
+// List is GDList: cells in C arrays. 32 bytes.
 type List struct {
 	N      int64
 	Values *Value
 	Codes  *Code
-	Flags  *dlpack.Flags // one for each element, for those that are tensors; NULL: nothing is known
+	Flags  *dlpack.Flags // one for each element, with meaning for tensors; NULL: unknown
 }
 
 var (
@@ -25,19 +25,19 @@ var (
 	_ [32]byte = [unsafe.Sizeof(List{})]byte{}
 )
 
-// Memory is where blocks come from and go to: that of C, if the caller is to free it. Alloc returns nil if there is none.
-// The memory is aligned to 16 bytes, and zeroed: Go's collector must not meet stale numbers where Go stores pointers.
+// Memory allocates and frees blocks: C's memory, if the caller will free them. Alloc returns nil without memory. Its memory is
+// aligned to 16 bytes, and zeroed: Go's collector must not find stale numbers where Go stores pointers.
 type Memory interface {
 	Alloc(size int) unsafe.Pointer
 	Free(unsafe.Pointer)
 }
 
-// errNoMemory says that a result found no room.
+// errNoMemory is the error for a result without memory.
 func errNoMemory(size int) error {
 	return dlpack.Errorf(dlpack.KindMemory, "want %d bytes for a result, got none", size)
 }
 
-// NewText returns s as a block of m: a ByteArray, the bytes, a NUL. A MemoryError if there is no memory.
+// NewText returns s as a block of m: a ByteArray, the bytes, a NUL. Lack of memory is a MemoryError.
 func NewText(m Memory, s string) (Cell, error) { return newByteArray(m, s, CodeText) }
 
 // NewBytes returns a copy of b as a block of m; see NewText.
@@ -59,8 +59,8 @@ func newByteArray(m Memory, s string, code Code) (Cell, error) {
 	return Cell{PointerValue(block), code}, nil
 }
 
-// NewList returns the cells as one block of m, a List followed by its arrays; code is CodeList or CodeTuple. What the
-// cells own passes to the list; after an error, a MemoryError, it has not.
+// NewList returns the cells as one block of m, a List followed by its arrays; code is CodeList or CodeTuple. The list takes
+// what the cells own, except on an error, which is a MemoryError.
 func NewList(m Memory, code Code, cells []Cell) (Cell, error) {
 	n := len(cells)
 	head := int(unsafe.Sizeof(List{}))
@@ -78,8 +78,8 @@ func NewList(m Memory, code Code, cells []Cell) (Cell, error) {
 	return Cell{PointerValue(block), code}, nil
 }
 
-// Drop gives back what a cell owns, of a result that nobody will get: its block, its elements, its tensors. Remove is
-// called for each managed tensor.
+// Drop frees what a cell owns, of a result that is not delivered: its block, its elements, its tensors. Remove is called for
+// each managed tensor.
 func Drop(m Memory, c Cell, remove func(*dlpack.ManagedTensorVersioned)) {
 	switch c.Code {
 	case CodeManaged:

@@ -54,7 +54,7 @@ func Managed(t *dlpack.ManagedTensorVersioned) Cell {
 // Argument returns argument i of the same call as a cell.
 func Argument(i int) Cell { return Cell{IntValue(int64(i)), CodeArgument} }
 
-// Int returns the integer that c is, 0 or 1 for a bool. It is an OverflowError if that is an integer beyond an int64.
+// Int returns the integer in c, 0 or 1 for a bool. An integer beyond an int64 is an OverflowError.
 func (c Cell) Int() (int64, error) {
 	switch c.Code {
 	case CodeInt, CodeBool:
@@ -67,8 +67,8 @@ func (c Cell) Int() (int64, error) {
 	return 0, c.mismatch("int")
 }
 
-// Uint returns the integer that c is, 0 or 1 for a bool. It is a ValueError if that is below 0, and an OverflowError if it is
-// beyond a uint64.
+// Uint returns the integer in c, 0 or 1 for a bool. An integer below 0 is a ValueError, and one beyond a uint64 an
+// OverflowError.
 func (c Cell) Uint() (uint64, error) {
 	if c.Code == CodeUint {
 		return uint64(c.Value), nil
@@ -80,7 +80,7 @@ func (c Cell) Uint() (uint64, error) {
 	return uint64(v), err
 }
 
-// Float returns the float that c is, or its integer or bool as a float: the nearest one.
+// Float returns the float in c, or the nearest float to its integer or bool.
 func (c Cell) Float() (float64, error) {
 	switch c.Code {
 	case CodeFloat, CodeHuge:
@@ -93,7 +93,7 @@ func (c Cell) Float() (float64, error) {
 	return 0, c.mismatch("float")
 }
 
-// Bool returns the bool that c is, or whether its integer is not 0.
+// Bool returns the bool in c, or whether its integer is not 0.
 func (c Cell) Bool() (bool, error) {
 	if c.Code == CodeBool || c.Code == CodeInt {
 		return c.Value != 0, nil
@@ -109,7 +109,7 @@ func (c Cell) Argument() (int, error) {
 	return int(c.Value), nil
 }
 
-// DType returns the dtype that c is. It is not checked (dlpack.DType.Valid).
+// DType returns the dtype in c. It is not checked (dlpack.DType.Valid).
 func (c Cell) DType() (dlpack.DType, error) {
 	if c.Code != CodeDType {
 		return dlpack.DType{}, c.mismatch("DType")
@@ -117,7 +117,7 @@ func (c Cell) DType() (dlpack.DType, error) {
 	return c.Value.dtype(), nil
 }
 
-// Device returns the device that c is. It is not checked (dlpack.DeviceType.Known).
+// Device returns the device in c. It is not checked (dlpack.DeviceType.Known).
 func (c Cell) Device() (dlpack.Device, error) {
 	if c.Code != CodeDevice {
 		return dlpack.Device{}, c.mismatch("Device")
@@ -144,7 +144,7 @@ func (c Cell) Tensor() (*dlpack.Tensor, error) {
 	return nil, c.mismatch("Tensor")
 }
 
-// Pointer returns the pointer that c is: of a handle, a callable or a tensor's record, nil for None.
+// Pointer returns the pointer in c: of a handle, a callable or a tensor's record, nil for None.
 func (c Cell) Pointer() (unsafe.Pointer, error) {
 	switch c.Code {
 	case CodeNull:
@@ -158,12 +158,12 @@ func (c Cell) Pointer() (unsafe.Pointer, error) {
 	return nil, c.mismatch("handle")
 }
 
-// mismatch is the TypeError for a cell that is something else.
+// mismatch is the TypeError for a cell of another type.
 func (c Cell) mismatch(want string) error {
 	return dlpack.Errorf(dlpack.KindType, "want %s, got %v", want, c.Code)
 }
 
-// dangling is the ValueError for a small number, or NULL, in the place of a pointer.
+// dangling is the ValueError for a small number, or NULL, instead of a pointer.
 func (c Cell) dangling(what string) error {
 	return dlpack.Errorf(dlpack.KindValue, "want the address of %s, got %#x for a %v", what, uint64(c.Value), c.Code)
 }

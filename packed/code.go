@@ -2,16 +2,16 @@ package packed
 
 import "strconv"
 
-// Code says what a Value is. Up to 15 the codes are TVM's; those from 65 on are godlpack's, in the range that TVM leaves
-// to others.
+// Code is the type of a Value. Up to 15 the codes are TVM's; those from 65 on are godlpack's, in the range that TVM leaves to
+// others.
 type Code int32
 
 // The codes.
 const (
 	CodeInt      Code = 0
 	CodeFloat    Code = 2
-	CodeHandle   Code = 3 // a pointer that only its makers understand
-	CodeNull     Code = 4 // nothing: Python's None
+	CodeHandle   Code = 3 // a pointer that only its producer can interpret
+	CodeNull     Code = 4 // Python's None
 	CodeDType    Code = 5
 	CodeDevice   Code = 6
 	CodeTensor   Code = 7  // *dlpack.Tensor, borrowed
@@ -21,7 +21,7 @@ const (
 	CodeBool     Code = 15 // an integer, 0 or 1
 	CodeText     Code = 65 // *ByteArray of UTF-8, which may hold NUL
 	CodeList     Code = 66 // *List
-	CodeManaged  Code = 67 // *dlpack.ManagedTensorVersioned, which passes to the receiver
+	CodeManaged  Code = 67 // *dlpack.ManagedTensorVersioned, which the receiver owns
 	CodeDefault  Code = 68 // an argument that was not given, and has a default
 	CodeArgument Code = 69 // an integer: the argument of this number, unchanged
 	CodeTuple    Code = 70 // *List
@@ -29,7 +29,7 @@ const (
 	CodeHuge     Code = 72 // an integer beyond 64 bits, as the nearest float64
 )
 
-// String returns the name that error texts use, after Python's types: "int", "str", "Tensor"; "code 99" for an unknown one.
+// String returns the name in error texts, after Python's types: "int", "str", "Tensor"; "code 99" for an unknown one.
 func (c Code) String() string {
 	switch c {
 	case CodeInt, CodeUint, CodeHuge:
@@ -58,7 +58,7 @@ func (c Code) String() string {
 	return c.plural()
 }
 
-// plural is String for what stands for several values, or for another one.
+// plural is String for codes of several values, or of a reference to another value.
 func (c Code) plural() string {
 	switch c {
 	case CodeList:

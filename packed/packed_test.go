@@ -12,7 +12,7 @@ import (
 	"godlpack/internal/gcstress"
 )
 
-// The bytes of a value are those of C's union.
+// The bytes of a value match those of C's union.
 func TestValuesLieAsInC(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -31,7 +31,7 @@ func TestValuesLieAsInC(t *testing.T) {
 	}
 }
 
-// A value does not follow a variable on a stack that moves, so there is none.
+// A value would not follow a variable on a stack that moves, so PointerValue moves the variable to the heap.
 func TestPointersStay(t *testing.T) {
 	var x dlpack.Tensor
 	cell := Tensor(&x)
@@ -55,7 +55,7 @@ var reads = map[string]func(Cell) (any, error){
 
 func wrap[T any](v T, err error) (any, error) { return v, err }
 
-// What can be read from what: TVM's rules. All else is a TypeError that names both.
+// All conversions between types by TVM's rules; all others are a TypeError that names both.
 func TestConversions(t *testing.T) {
 	m := &goMemory{}
 	text, _ := NewText(m, "a\x00b")
@@ -118,7 +118,7 @@ func TestPointers(t *testing.T) {
 	}
 }
 
-// A small number is no address, wherever it stands. It must not get into a pointer of Go.
+// A small number is rejected wherever an address is expected. It must not get into a Go pointer.
 func TestSmallNumbersAreNoPointers(t *testing.T) {
 	for _, v := range []Value{0, 1, dlpack.MinAddress - 1} {
 		for _, code := range []Code{CodeTensor, CodeManaged, CodeStr, CodeText, CodeBytes, CodeList, CodeTuple, CodeHandle, CodeCallable} {
@@ -188,7 +188,7 @@ func TestUintRefuses(t *testing.T) {
 	}
 }
 
-// goMemory is Memory of Go, which counts.
+// goMemory is Memory in Go, with counters.
 type goMemory struct {
 	blocks map[unsafe.Pointer][][2]uint64
 	full   bool
@@ -252,7 +252,7 @@ func TestRet(t *testing.T) {
 	}
 }
 
-// Both conventions, and back.
+// Values are converted between both conventions.
 func TestAny(t *testing.T) {
 	for code := Code(-1); code < 80; code++ {
 		c := Cell{5, code}
@@ -299,7 +299,7 @@ func TestAnyInline(t *testing.T) {
 	}
 }
 
-// Random codes with random numbers, none of which is an address: an error or a value, never a crash.
+// Random codes with random numbers that are not addresses give an error or a value, never a crash.
 func FuzzCell(f *testing.F) {
 	f.Add(int32(7), uint64(5))
 	f.Add(int32(66), uint64(4095))
@@ -308,7 +308,7 @@ func FuzzCell(f *testing.F) {
 		c := Cell{Value(v), Code(code)}
 		switch c.Code {
 		case CodeTensor, CodeManaged, CodeStr, CodeText, CodeBytes, CodeList, CodeTuple, CodeHandle, CodeCallable:
-			c.Value %= dlpack.MinAddress // an address is trusted
+			c.Value %= dlpack.MinAddress // addresses are trusted
 		}
 		for name, read := range reads {
 			_, err := read(c)

@@ -6,7 +6,7 @@ import (
 	"godlpack/dlpack"
 )
 
-// Text returns the string that c is, in its own memory: it is good as long as c is (strings.Clone).
+// Text returns the string in c, in its own memory: it is valid as long as c's memory (strings.Clone).
 func (c Cell) Text() (string, error) {
 	switch c.Code {
 	case CodeStr:
@@ -22,7 +22,7 @@ func (c Cell) Text() (string, error) {
 	return "", c.mismatch("str")
 }
 
-// Bytes returns the bytes that c is, in their own memory: they are good as long as c is, and must not be written.
+// Bytes returns the bytes in c, in their own memory: they are valid as long as c's memory, and must not be written.
 func (c Cell) Bytes() ([]byte, error) {
 	if c.Code != CodeBytes {
 		return nil, c.mismatch("bytes")
@@ -46,7 +46,7 @@ func (c Cell) span() ([]byte, error) {
 	return unsafe.Slice(array.Data, array.Size), nil
 }
 
-// List returns the elements of the list or the tuple that c is, in their own memory.
+// List returns the elements of the list or the tuple in c, in their own memory.
 func (c Cell) List() (Args, error) {
 	if c.Code != CodeList && c.Code != CodeTuple {
 		return Args{}, c.mismatch("list")

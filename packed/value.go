@@ -7,8 +7,8 @@ import (
 	"godlpack/dlpack"
 )
 
-// Value is TVMValue: 8 bytes that are an integer, a float, a pointer, a dtype or a device. Only the Code beside it knows
-// which. A pointer in it is not seen by Go's collector: who makes a Value of Go memory keeps that memory alive.
+// Value is TVMValue: 8 bytes that are an integer, a float, a pointer, a dtype or a device, as its Code states. Go's collector
+// does not find a pointer in it: the maker of a Value of Go memory keeps that memory alive.
 type Value uint64
 
 var _ [8]byte = [unsafe.Sizeof(Value(0))]byte{}
@@ -19,8 +19,8 @@ func IntValue(v int64) Value { return Value(v) }
 // FloatValue returns v as a value.
 func FloatValue(v float64) Value { return Value(math.Float64bits(v)) }
 
-// PointerValue returns p as a value. What p points to is on the heap from then on, if it is Go's: a variable on a stack would
-// move, and the value not follow.
+// PointerValue returns p as a value. Memory of Go at p is on the heap from then on: a variable on a stack would move, and the
+// value would not follow.
 func PointerValue(p unsafe.Pointer) Value {
 	if escape.ever {
 		escape.to = p
@@ -28,13 +28,13 @@ func PointerValue(p unsafe.Pointer) Value {
 	return Value(uintptr(p))
 }
 
-// escape is where the compiler must think that pointers go.
+// escape makes the compiler assume that pointers escape.
 var escape struct {
 	ever bool
 	to   unsafe.Pointer
 }
 
-// DTypeValue returns d as a value. The 4 bytes that it does not need are 0.
+// DTypeValue returns d as a value. The other 4 bytes are 0.
 func DTypeValue(d dlpack.DType) Value {
 	return Value(d.Code) | Value(d.Bits)<<8 | Value(d.Lanes)<<16
 }
@@ -55,10 +55,10 @@ func (v Value) device() dlpack.Device {
 	return dlpack.Device{Type: dlpack.DeviceType(int32(v)), ID: int32(v >> 32)}
 }
 
-// Tensor returns the record that v, of CodeTensor, is the address of; nil for an address that nothing has.
+// Tensor returns the record whose address is v, of CodeTensor; nil for an address that cannot exist.
 func (v Value) Tensor() *dlpack.Tensor { return (*dlpack.Tensor)(v.pointer()) }
 
-// pointer returns v as a pointer, nil for numbers that Go cannot bear in one.
+// pointer returns v as a pointer, nil for numbers that Go does not permit in one.
 func (v Value) pointer() unsafe.Pointer {
 	if v < dlpack.MinAddress {
 		return nil

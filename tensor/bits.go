@@ -5,7 +5,7 @@ import "unsafe"
 // A word holds the bits of one lane, the lowest first. The widest lane is a handle of 248 bits.
 type word [4]uint64
 
-// or sets the bits of b from position at on, which may be negative: then the lower bits of b drop off.
+// or sets the bits of b from position at on; if that is negative, the lower bits of b are dropped.
 func (w *word) or(b byte, at int) {
 	if at < 0 {
 		w[0] |= uint64(b) >> -at
@@ -17,7 +17,7 @@ func (w *word) or(b byte, at int) {
 	}
 }
 
-// byteAt returns the 8 bits from position at on, which may be negative; what lies outside reads as 0.
+// byteAt returns the 8 bits from position at on, which may be negative; bits outside read as 0.
 func (w *word) byteAt(at int) byte {
 	if at < 0 {
 		return byte(w[0] << -at)
@@ -39,8 +39,8 @@ func (w word) lowest(n int) word {
 	return w
 }
 
-// readBits returns the n bits that begin at bit number at of the memory, in which bit i of byte k is number 8k+i: the
-// little bit-endian order of packed types (R21). The host must be little-endian, as all that DLPack runs on are.
+// readBits returns the n bits from bit number at of the memory on, in which bit i of byte k is number 8k+i: the little
+// bit-endian order of packed types (R21). The host must be little-endian, as all platforms of DLPack are.
 func readBits(memory unsafe.Pointer, at int64, n int) (w word) {
 	p, skip := unsafe.Add(memory, at>>3), int(at&7)
 	if skip == 0 {
@@ -61,8 +61,8 @@ func readBits(memory unsafe.Pointer, at int64, n int) (w word) {
 	return w.lowest(n)
 }
 
-// writeBits stores the lowest n bits of w where readBits reads them, and leaves their neighbours alone.
-// Two goroutines must not write into one byte at a time.
+// writeBits stores the lowest n bits of w where readBits reads them, and leaves all other bits unchanged. Two goroutines must
+// not write to one byte at a time.
 func writeBits(memory unsafe.Pointer, at int64, n int, w word) {
 	p, skip := unsafe.Add(memory, at>>3), int(at&7)
 	if skip == 0 {
@@ -94,7 +94,7 @@ func writeBits(memory unsafe.Pointer, at int64, n int, w word) {
 	}
 }
 
-// copyBits copies n bits from bit number from of src to bit number to of dst. Whole bytes move as bytes.
+// copyBits copies n bits from bit number from of src to bit number to of dst. Whole bytes are copied as bytes.
 func copyBits(dst unsafe.Pointer, to int64, src unsafe.Pointer, from, n int64) {
 	if to&7 == 0 && from&7 == 0 && n >= 8 {
 		whole := n &^ 7

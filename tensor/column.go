@@ -8,10 +8,10 @@ import (
 	"godlpack/dlpack"
 )
 
-// A column writes the elements of one array, all in the same width.
+// A column formats the elements of one array, all in the same width.
 type column func(Scalar) string
 
-// newColumn returns the column for elements of type d, of which these are all that will be written.
+// newColumn returns the column for elements of type d; values are all that will be formatted.
 func newColumn(d dlpack.DType, values []Scalar, alone bool) column {
 	switch {
 	case d.Lanes == 1 && d.Code.Complex():
@@ -33,7 +33,7 @@ func floatColumn(d dlpack.DType, values []Scalar) column {
 	return func(s Scalar) string { return layout.text(s.Float64()) }
 }
 
-// complexColumn lays out real and imaginary parts each for themselves, and puts the j before the padding.
+// complexColumn aligns real and imaginary parts separately, and puts the j before the padding.
 func complexColumn(d dlpack.DType, values []Scalar) column {
 	re := newFloatLayout(d, "", len(values), func(i int) float64 { return real(values[i].Complex128()) })
 	im := newFloatLayout(d, "+", len(values), func(i int) float64 { return imag(values[i].Complex128()) })
@@ -44,13 +44,13 @@ func complexColumn(d dlpack.DType, values []Scalar) column {
 	}
 }
 
-// A floatLayout aligns floats at their decimal points, after numpy's rules for arrays (floatmode "unique").
+// A floatLayout aligns floats at their decimal points, by NumPy's rules for arrays (floatmode "unique").
 type floatLayout struct {
 	dtype      dlpack.DType
 	plus       string // "+" to write the sign of positive numbers
 	scientific bool
 	whole      int // width before the point, with sign
-	fraction   int // width behind the point
+	fraction   int // width after the point
 	exponent   int // digits of the exponent
 }
 
@@ -69,7 +69,7 @@ func newFloatLayout(d dlpack.DType, plus string, n int, value func(int) float64)
 			f.measure(value(i))
 		}
 	}
-	for i := range n { // a nan may take the room of the fraction too: hence after all others
+	for i := range n { // after all others, since a nan may use the width of the fraction too
 		if text, special := specialText(value(i)); special {
 			f.whole = max(f.whole, len(f.sign(text))-f.behind())
 		}
@@ -102,7 +102,7 @@ func (f *floatLayout) sign(text string) string {
 	return f.plus + text
 }
 
-// behind is the width from the decimal point on.
+// behind returns the width from the decimal point on.
 func (f *floatLayout) behind() int {
 	if f.scientific {
 		return len(".") + f.fraction + len("e+") + f.exponent
@@ -118,7 +118,7 @@ func (f *floatLayout) text(v float64) string {
 	if !f.scientific {
 		return right(f.sign(whole), f.whole) + "." + fraction + strings.Repeat(" ", f.fraction-len(fraction))
 	}
-	if len(fraction) < f.fraction { // numpy fills up with true digits: 5e-324 becomes 4.9e-324, not 5.0e-324
+	if len(fraction) < f.fraction { // numpy appends true digits: 5e-324 becomes 4.9e-324, not 5.0e-324
 		whole, fraction, exponent = parseDecimal(strconv.FormatFloat(v, 'e', f.fraction, 64)).scientific()
 	}
 	zeros := strings.Repeat("0", f.fraction-len(fraction))

@@ -7,18 +7,18 @@ import (
 	"godlpack/dlpack"
 )
 
-// Convert sets the elements of dst to those of src as values of dst's type. Both have the same shape and the same
-// number of lanes and are valid (Tensor.Validate); their strides may be anything, and they may share memory, as in Copy.
-// DstPadded and srcPadded say of each what Load explains. Between types that differ in nothing it is Copy.
+// Convert sets the elements of dst to those of src as values of dst's type. Both have the same shape and the same number of
+// lanes and are valid (Tensor.Validate); they may have any strides, and share memory, as in Copy. DstPadded and srcPadded are
+// Load's padded for each. Between identical types it is Copy.
 //
-// The values are those of numpy's astype, with ml_dtypes for the types that numpy lacks: see docs/dtypes.md. In short:
-// integers wrap; floats lose their fraction on the way to integers; floats round to nearest, ties to even, and those of
-// 16 bits and less by way of float32, but for float64 to float16; complex numbers lose their imaginary part on the way
-// to real ones; everything but zero is true. No value is an error.
+// The values are those of numpy's astype, with ml_dtypes for the types that numpy lacks: see docs/dtypes.md. In short: integers
+// wrap; floats lose their fraction in a conversion to integers; floats round to nearest, ties to even, and those of 16 bits and
+// less by way of float32, except float64 to float16; complex numbers lose their imaginary part in a conversion to real ones;
+// everything except zero is true. No value is an error.
 //
 // It is a ValueError when shapes or lanes differ, a TypeError for types without a number that fits in 64 bits (handles,
-// float128, integers of more than 64 bits), unless both are the same, and a BufferError when the host cannot reach the
-// memory. Bits of dst that belong to no element stay as they are; those that pad a sub-byte lane become 0.
+// float128, integers of more than 64 bits), unless both are the same, and a BufferError when the host cannot access the memory.
+// Bits of dst outside of its elements are unchanged; those that pad a sub-byte lane become 0.
 func Convert(dst, src *dlpack.Tensor, dstPadded, srcPadded bool) error {
 	if err := reachable(dst, src); err != nil {
 		return err
@@ -42,8 +42,8 @@ func Convert(dst, src *dlpack.Tensor, dstPadded, srcPadded bool) error {
 	return convertLanes(lanesOf(dst), lanesOf(src), dstPadded, srcPadded)
 }
 
-// convertible returns the error for two tensors that differ in more than the types of their lanes, or have types that
-// are no numbers.
+// convertible returns the error for two tensors that differ in more than the types of their lanes, or have types that are not
+// numbers.
 func convertible(dst, src *dlpack.Tensor) error {
 	switch {
 	case !numeric(src.DType) || !numeric(dst.DType):
@@ -56,7 +56,7 @@ func convertible(dst, src *dlpack.Tensor) error {
 	return nil
 }
 
-// numeric reports whether the valid type d has values that Convert knows.
+// numeric reports whether Convert supports the values of the valid type d.
 func numeric(d dlpack.DType) bool {
 	switch d.Code {
 	case dlpack.CodeOpaqueHandle:
@@ -67,7 +67,7 @@ func numeric(d dlpack.DType) bool {
 	return d.Bits <= 64
 }
 
-// compactCopy returns a copy of t in memory of its own.
+// compactCopy returns a copy of t in its own memory.
 func compactCopy(t *dlpack.Tensor, padded bool) (*dlpack.Tensor, error) {
 	n, err := t.Size()
 	if err != nil {
@@ -84,8 +84,8 @@ func compactCopy(t *dlpack.Tensor, padded bool) (*dlpack.Tensor, error) {
 	return &apart, Copy(&apart, t, padded)
 }
 
-// convertLanes is Convert for tensors of one lane, which share no memory. It takes complex numbers apart: two arrays of
-// them are arrays of real numbers with an axis more, and a real part alone is an array with wider strides.
+// convertLanes is Convert for tensors of one lane, without shared memory. It splits complex numbers: two arrays of them are
+// arrays of real numbers with an additional axis, and a real part alone is an array with wider strides.
 func convertLanes(dst, src lanes, dstPadded, srcPadded bool) error {
 	to, from := dst.dtype.Code.Complex(), src.dtype.Code.Complex()
 	switch {

@@ -2,11 +2,11 @@ package tensor
 
 import "unsafe"
 
-// A rowBuffer is the place of a row of numbers in a tensor, for those who want them one behind the other, each in memory
-// of 1, 2, 4, 8 or 16 bytes: a cell. Where the tensor has them so, its memory is the cells; otherwise a buffer is.
+// A rowBuffer gives a row of a tensor's numbers as consecutive cells, memory of 1, 2, 4, 8 or 16 bytes for each number. If the
+// tensor has them so, the cells are its memory; otherwise they are a buffer.
 type rowBuffer struct {
 	start  unsafe.Pointer
-	step   int64 // in bits, between neighbouring numbers without regard to strides
+	step   int64 // in bits, between neighbouring numbers without strides
 	stride int64 // of the row, in numbers
 	width  int   // of a number, in bits
 	cell   int64 // in bytes
@@ -14,7 +14,7 @@ type rowBuffer struct {
 	buffer unsafe.Pointer
 }
 
-// chunkLen is the number of cells in a buffer: so many that all buffers stay in the first cache.
+// chunkLen is the number of cells in a buffer, so many that all buffers stay in the first-level cache.
 const chunkLen = 512
 
 // newRowBuffer returns one for rows of at most n numbers of v.
@@ -27,12 +27,12 @@ func newRowBuffer(v lanes, stride int64, padded bool, n int64) *rowBuffer {
 	return s
 }
 
-// newBuffer returns memory for n cells of the widest kind, but no more than chunkLen.
+// newBuffer returns memory for n cells of the largest size, limited to chunkLen cells.
 func newBuffer(n int64) unsafe.Pointer {
 	return unsafe.Pointer(&make([][2]uint64, min(n, chunkLen))[0])
 }
 
-// cellSize returns the bytes of the smallest cell for so many bits.
+// cellSize returns the bytes of the smallest cell for width bits.
 func cellSize(width int) int64 {
 	size := int64(1)
 	for 8*size < int64(width) {
@@ -41,8 +41,8 @@ func cellSize(width int) int64 {
 	return size
 }
 
-// plain reports whether the numbers lie in memory as they do in cells, strides apart. The upper bits of a cell of less
-// than 8 bits do not matter; those of wider ones must repeat the sign.
+// plain reports whether the numbers have the same layout in memory as in cells, apart from strides. The upper bits of a cell of
+// less than 8 bits do not matter; those of wider ones must repeat the sign.
 func (s *rowBuffer) plain() bool {
 	return s.step == 8*s.cell && (s.width <= 8 || s.step == int64(s.width))
 }
@@ -65,7 +65,7 @@ func (s *rowBuffer) take(at, n int64) unsafe.Pointer {
 	return s.buffer
 }
 
-// place returns where n cells shall be written to, for put to store them at offset at.
+// place returns the memory to write n cells to, which put then stores at offset at.
 func (s *rowBuffer) place(at int64) unsafe.Pointer {
 	if s.direct() {
 		return unsafe.Add(s.start, at*s.cell)
@@ -89,11 +89,10 @@ func (s *rowBuffer) put(at, n int64) {
 	}
 }
 
-// dense reports whether the row from offset at on has numbers of less than 8 bits, one behind the other, and begins with
-// a byte.
+// dense reports whether the row from offset at on has consecutive numbers of less than 8 bits, and begins at a byte.
 func (s *rowBuffer) dense(at int64) bool { return s.step < 8 && s.stride == 1 && at*s.step%8 == 0 }
 
-// unpackDense reads numbers of that many bits, and no byte behind the last one's.
+// unpackDense reads numbers of width bits, and no byte after the last one's.
 func unpackDense(cells []byte, packed unsafe.Pointer, width uint) {
 	from, mask := bytesAt(packed, (int64(len(cells))*int64(width)+7)/8), uint(1)<<width-1
 	bits, have := uint(0), uint(0)
@@ -107,7 +106,7 @@ func unpackDense(cells []byte, packed unsafe.Pointer, width uint) {
 	}
 }
 
-// packDense stores numbers of that many bits, a multiple of 8 numbers.
+// packDense stores numbers of width bits, a multiple of 8 numbers.
 func packDense(packed unsafe.Pointer, cells []byte, width uint) {
 	to, mask := bytesAt(packed, int64(len(cells))*int64(width)/8), uint(1)<<width-1
 	bits, have := uint(0), uint(0)

@@ -15,24 +15,24 @@ const (
 	singleInf      = 0x7f800000
 )
 
-// A rounding takes float32s to one small format as format.encode does, by integer arithmetic on their bits.
+// A rounding converts float32s to one small format as format.encode does, by integer arithmetic on their bits.
 type rounding struct {
 	format *format
-	shift  uint32  // mantissa bits too many
-	rebias uint32  // difference of the biases, in place
+	shift  uint32  // excess mantissa bits
+	rebias uint32  // difference of the biases, shifted to the exponent
 	normal uint32  // the smallest normal magnitude of the format
-	limit  uint32  // the smallest magnitude that rounds to more than the largest finite one
-	magic  float32 // the step between neighbours here is the format's smallest subnormal
-	sign   uint32  // how far the sign bit moves down
+	limit  uint32  // the smallest magnitude that rounds beyond the largest finite one
+	magic  float32 // float32's step at this value is the format's smallest subnormal
+	sign   uint32  // the right shift of the sign bit
 	nans   bool    // keep the upper bits of a NaN's mantissa, as numpy does in float16
 }
 
 func newRounding(f *format) *rounding {
 	r := &rounding{format: f, shift: uint32(singleMantissa - f.mantissa), rebias: uint32(singleBias-f.bias) << singleMantissa}
-	if r.rebias != 0 { // bfloat16 has the exponents of float32 itself: its subnormals round like all others
+	if r.rebias != 0 { // bfloat16 has float32's exponents: its subnormals round like all others
 		r.normal = r.rebias + 1<<singleMantissa
 	}
-	// Half a step above the largest value; from the largest odd code that tie rounds up already.
+	// Half a step above the largest value; if that has an odd code, the tie rounds up already.
 	r.limit = uint32(f.max)<<r.shift + r.rebias + 1<<(r.shift-1) + uint32(1-f.max&1)
 	r.magic = float32(math.Ldexp(f.tiny, singleMantissa))
 	for uint32(f.sign) != 1<<31>>r.sign {
@@ -41,8 +41,8 @@ func newRounding(f *format) *rounding {
 	return r
 }
 
-// The roundings of all formats: float16 in numpy's way and in ml_dtypes', bfloat16, and those of 8 bits and less by
-// their type code.
+// The roundings of all formats: float16 by NumPy's rules and by ml_dtypes', bfloat16, and those of 8 bits and less by their
+// type code.
 var (
 	roundingNumpy = newRounding(&f16).keepingNaNs()
 	roundingHalf  = newRounding(&f16)
@@ -67,7 +67,7 @@ func newRoundings() (all [len(formats)]*rounding) {
 func (r *rounding) stage8(dst, src unsafe.Pointer, n int64)  { roundAll[uint8](*r, dst, src, n) }
 func (r *rounding) stage16(dst, src unsafe.Pointer, n int64) { roundAll[uint16](*r, dst, src, n) }
 
-// roundAll is the loop for all formats. What it does itself is for normal values; the others are rare.
+// roundAll is the loop for all formats. It handles normal values itself; the others are rare.
 func roundAll[D uint8 | uint16](r rounding, dst, src unsafe.Pointer, n int64) {
 	to, from := cellsAt[D](dst, n), cellsAt[uint32](src, n)
 	shift, half, span := r.shift&31, uint32(1)<<(r.shift-1)-1-r.rebias, r.limit-r.normal
@@ -81,7 +81,7 @@ func roundAll[D uint8 | uint16](r rounding, dst, src unsafe.Pointer, n int64) {
 	}
 }
 
-// edge encodes magnitudes that are no normal values of the format.
+// edge encodes magnitudes that are not normal values of the format.
 func (r *rounding) edge(magnitude, sign uint32) uint32 {
 	code := uint32(r.format.inf)
 	switch {
@@ -98,7 +98,7 @@ func (r *rounding) edge(magnitude, sign uint32) uint32 {
 	return code ^ sign // not or: NaN in a format without one is zero of the other sign
 }
 
-// doubleToHalf is numpy's: in one rounding.
+// doubleToHalf rounds once, as NumPy does.
 func doubleToHalf(dst, src unsafe.Pointer, n int64) {
 	to, from := cellsAt[uint16](dst, n), cellsAt[float64](src, n)
 	for i, v := range from {
@@ -109,12 +109,10 @@ func doubleToHalf(dst, src unsafe.Pointer, n int64) {
 	}
 }
 
-// nanHalf returns the NaN with the lower 10 bits of that mantissa, or the first one where they are 0, which would be
-// infinity.
+// nanHalf returns the NaN with the lower 10 bits of that mantissa, or the first NaN if they are 0, which would be infinity.
 func nanHalf(mantissa uint16) uint16 { return f16.inf | max(mantissa&0x3ff, 1) }
 
-// floatToE8M0 rounds to a power of two as ml_dtypes does: ties go up, and so does all that is more than 2**-127 and less
-// than 2**-126.
+// floatToE8M0 rounds to a power of two as ml_dtypes does: ties go up, and so does every value between 2**-127 and 2**-126.
 func floatToE8M0(dst, src unsafe.Pointer, n int64) {
 	to, from := bytesAt(dst, n), cellsAt[uint32](src, n)
 	for i, v := range from {
@@ -129,10 +127,10 @@ func floatToE8M0(dst, src unsafe.Pointer, n int64) {
 	}
 }
 
-// smallToFloat returns the stage that looks codes of 8 bits and less up.
+// smallToFloat returns the stage that decodes codes of 8 bits and less by a table.
 func smallToFloat(code dlpack.Code) stage { return lookup(singles[code]()) }
 
-// singles has the values of all codes as float32 bits, by type code; each is computed when first needed.
+// singles has the values of all codes as float32 bits, by type code; each is computed at its first use.
 var singles = newSingles()
 
 func newSingles() (all [len(formats)]func() *[256]uint32) {
@@ -170,7 +168,7 @@ func bfloatToFloat(dst, src unsafe.Pointer, n int64) {
 	}
 }
 
-// halfToFloat and halfToDouble move bits, so that NaNs keep theirs: the processor would make them quiet.
+// halfToFloat and halfToDouble move bits, which preserves NaNs: the processor would make them quiet.
 func halfToFloat(dst, src unsafe.Pointer, n int64) {
 	to, from := cellsAt[uint32](dst, n), cellsAt[uint16](src, n)
 	for i, v := range from {

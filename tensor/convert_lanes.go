@@ -6,10 +6,10 @@ import (
 	"godlpack/dlpack"
 )
 
-// Lanes are an array of single numbers: a tensor whose lanes have become its last axis. Strides count numbers.
+// Lanes are an array of single numbers: a tensor with its lanes as the last axis. Strides count numbers.
 //
-// The parts of a complex number are lanes, too. Those of complex32 keep its code, at 16 bits, which is no type of
-// DLPack: ml_dtypes rounds and copies them otherwise than numpy does its float16.
+// The parts of a complex number are lanes, too. Those of complex32 keep its code, with 16 bits, which is not a DLPack type:
+// ml_dtypes rounds and copies them differently from NumPy's float16.
 type lanes struct {
 	start          unsafe.Pointer
 	dtype          dlpack.DType
@@ -39,7 +39,7 @@ func (v lanes) widened(factor, extent int64) lanes {
 	return v
 }
 
-// parts returns the real and imaginary parts as one array with an axis more.
+// parts returns the real and imaginary parts as one array with an additional axis.
 func (v lanes) parts() lanes {
 	v.dtype = partType(v.dtype)
 	return v.widened(2, 2)

@@ -12,7 +12,7 @@ import (
 	"godlpack/dlpack"
 )
 
-// convertTypes are all types that Convert knows, and integers of odd widths.
+// convertTypes are all types that Convert supports, and integers of odd widths.
 var convertTypes = []string{"bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float16", "bfloat16",
 	"float32", "float64", "complex32", "complex64", "complex128", "float8_e3m4", "float8_e4m3", "float8_e4m3b11fnuz", "float8_e4m3fn",
 	"float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz", "float8_e8m0fnu", "float6_e2m3fn", "float6_e3m2fn", "float4_e2m1fn",
@@ -51,7 +51,7 @@ func (r *draw) shape() []int64 {
 	return shape
 }
 
-// apart returns strides, in any order and direction, with which no two elements are the same.
+// apart returns strides, in any order and direction, under which no two elements coincide.
 func (r *draw) apart(shape []int64) []int64 {
 	strides, order := make([]int64, len(shape)), rand.New(rand.NewPCG(uint64(r.n(256)), 1)).Perm(len(shape))
 	step := int64(1 + r.n(2))
@@ -73,14 +73,14 @@ func (r *draw) any(shape []int64) []int64 {
 	return strides
 }
 
-// tensor returns an array over memory of its own, which holds the rest of the source over and over.
+// tensor returns an array over its own memory, filled with repetitions of the rest of the source.
 func (r *draw) tensor(t testing.TB, d dlpack.DType, padded bool, shape, strides []int64) *sample {
 	t.Helper()
 	lo, hi, err := dlpack.Extent(shape, strides)
 	if err != nil {
 		t.Fatal(err)
 	}
-	first := (-lo + 7) &^ 7 // whole bytes, whatever the type
+	first := (-lo + 7) &^ 7 // whole bytes for each type
 	size, err := dlpack.DataSize(first+hi+1, d, padded)
 	if err != nil {
 		t.Fatal(err)
@@ -92,8 +92,8 @@ func (r *draw) tensor(t testing.TB, d dlpack.DType, padded bool, shape, strides 
 	return newSample(d, memory, shape, strides, int(first)*d.BitSize(padded)/8)
 }
 
-// slowly returns what from, a value of type s, becomes in the lane type d, by the rules of docs/dtypes.md put as
-// plainly as possible: by way of Scalar, one value at a time.
+// slowly returns the conversion of from, a value of type s, to the lane type d, by the rules of docs/dtypes.md in their
+// simplest form: by way of Scalar, one value at a time.
 func slowly(d, s dlpack.DType, from Scalar) word {
 	switch {
 	case d.Code == dlpack.CodeBool:
@@ -159,7 +159,7 @@ func slowFloat(d, s dlpack.DType, from Scalar) word {
 	return word{encodeFloat(d.Code, int(d.Bits), v)}
 }
 
-// checkConvert converts src to dst, compares all elements with slowly, and sees that no other bit has changed.
+// checkConvert converts src to dst, compares all elements with slowly, and checks that no other bit has changed.
 func checkConvert(t testing.TB, dst, src *sample, dstPadded, srcPadded bool) {
 	t.Helper()
 	before, was := bytes.Clone(dst.memory), bytes.Clone(src.memory)
@@ -193,7 +193,7 @@ func checkConvert(t testing.TB, dst, src *sample, dstPadded, srcPadded bool) {
 	}
 }
 
-// sameNaNs reports whether got and want are the same but for signs and mantissas of NaNs.
+// sameNaNs reports whether got and want are the same except for signs and mantissas of NaNs.
 func sameNaNs(d dlpack.DType, got, want word, from Scalar) bool {
 	if noNaN(d.Code) {
 		return math.IsNaN(from.Float64()) && decode(d, got).Float64() == 0
@@ -205,7 +205,7 @@ func sameNaNs(d dlpack.DType, got, want word, from Scalar) bool {
 	return !integral(d) && same(real(a), real(b)) && same(imag(a), imag(b))
 }
 
-// checkDrawn converts one pair of arrays of the draw's making.
+// checkDrawn converts one pair of arrays that the draw makes.
 func checkDrawn(t testing.TB, data []byte) {
 	r := &draw{data}
 	lanes := max(1, r.n(6)-2)
@@ -242,7 +242,7 @@ func FuzzConvert(f *testing.F) {
 	})
 }
 
-// TestConvertLayoutsOfPairs has each pair of types contiguous, long enough for tables, and with a tail.
+// TestConvertLayoutsOfPairs converts contiguous arrays of each pair of types, long enough for tables, and with a tail.
 func TestConvertLayoutsOfPairs(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(3, 4))
 	data := make([]byte, 4096)

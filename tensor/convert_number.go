@@ -39,7 +39,7 @@ func between(dst, src dlpack.DType) stage {
 	return fromFraction[float64](dst)
 }
 
-// fromWhole returns the stage from an integer type. Integers of one size are the same bits, signed or not.
+// fromWhole returns the stage from an integer type. Integers of one size have the same bits, signed or not.
 func fromWhole[S whole](dst dlpack.DType) stage {
 	switch {
 	case dst == dlpack.Float32:
@@ -76,7 +76,7 @@ func fromFraction[S fraction](dst dlpack.DType) stage {
 	return truncationU64[S]
 }
 
-// number converts as Go does, where Go leaves nothing open: integers wrap, and become floats in one rounding.
+// number converts as Go does, where Go defines the result: integers wrap, and become floats in one rounding.
 func number[D, S whole | fraction](dst, src unsafe.Pointer, n int64) {
 	to, from := cellsAt[D](dst, n), cellsAt[S](src, n)
 	for i, v := range from {
@@ -84,9 +84,9 @@ func number[D, S whole | fraction](dst, src unsafe.Pointer, n int64) {
 	}
 }
 
-// Floats that are no values of an integer type have no result in C and in Go. The functions below give what x86-64's
-// instructions give: a conversion to 32 or 64 signed bits, with the lowest number for all that does not fit and NaN. An
-// unsigned type of the same size takes off the upper half first.
+// Floats outside of an integer type's range have no defined result in C and in Go. The functions below give the result of
+// x86-64's instructions: a conversion to 32 or 64 signed bits, with the lowest number for NaN and all values out of range. An
+// unsigned type of the same size subtracts the upper half first.
 
 func truncate32(v float64) int32 {
 	if v > math.MinInt32-1 && v < math.MaxInt32+1 {
@@ -138,8 +138,8 @@ func truncationU64[S fraction](dst, src unsafe.Pointer, n int64) {
 	}
 }
 
-// saturated returns a stage from float32 to an integer type with the rule that ml_dtypes has for floats of 8 bits and
-// less: NaN becomes 0, and an infinity the highest or lowest integer of the native type.
+// saturated returns a stage from float32 to an integer type by ml_dtypes' rule for floats of 8 bits and less: NaN becomes 0,
+// and an infinity the highest or lowest integer of the native type.
 func saturated(truncate stage, d dlpack.DType) stage {
 	size := int(cellSize(int(d.Bits)))
 	highest := word{math.MaxUint64}.lowest(8 * size)

@@ -6,14 +6,14 @@ import (
 	"godlpack/dlpack"
 )
 
-// A stage turns n cells of one type into cells of another.
+// A stage converts n cells of one type to cells of another.
 type stage func(dst, src unsafe.Pointer, n int64)
 
-// A pipeline takes rows of cells from one rowBuffer through all stages to the other.
+// A pipeline converts rows of cells from one rowBuffer through all stages to the other.
 type pipeline struct {
 	dst, src *rowBuffer
 	stages   []stage
-	between  [2]unsafe.Pointer // by turns
+	between  [2]unsafe.Pointer // used alternately
 }
 
 // newPipeline returns one for rows of at most n numbers.
@@ -25,7 +25,7 @@ func newPipeline(dst, src *rowBuffer, stages []stage, n int64) *pipeline {
 	return w
 }
 
-// row converts n numbers, in pieces where there are buffers. Offsets are in numbers.
+// row converts n numbers, in chunks if there are buffers. Offsets are in numbers.
 func (w *pipeline) row(dst, src, n int64) {
 	piece := n
 	if len(w.stages) > 1 || !w.dst.direct() || !w.src.direct() {
@@ -39,7 +39,7 @@ func (w *pipeline) row(dst, src, n int64) {
 	}
 }
 
-// run takes n cells from src through all stages to dst.
+// run converts n cells from src through all stages to dst.
 func run(stages []stage, dst, src unsafe.Pointer, n int64, between [2]unsafe.Pointer) {
 	last := len(stages) - 1
 	for i, convert := range stages[:last] {
@@ -49,13 +49,13 @@ func run(stages []stage, dst, src unsafe.Pointer, n int64, between [2]unsafe.Poi
 	stages[last](dst, src, n)
 }
 
-// enough is the length of a row from which on it pays to convert all 256 codes of a byte first.
+// enough is the least length of a row for which a table of all 256 codes of a byte pays off.
 const enough = 2 * 256
 
-// route returns the stages from src to dst, types of one lane, for rows of so many numbers.
+// route returns the stages from src to dst, types of one lane, for rows of extent numbers.
 //
-// All types meet in ten native ones: integers of 8 to 64 bits, float32 and float64. A type's own stage leads to the
-// smallest native type that holds it, and one from there back to it.
+// All routes use ten native types: integers of 8 to 64 bits, float32 and float64. A type's own stage leads to the smallest
+// native type that holds it, and one from there back to it.
 func route(dst, src dlpack.DType, extent int64) []stage {
 	stages := routeNative(dst, src)
 	if src.Bits > 8 || len(stages) == 1 || extent < enough {
@@ -64,7 +64,7 @@ func route(dst, src dlpack.DType, extent int64) []stage {
 	return []stage{tabulate(stages, cellSize(int(dst.Bits)))}
 }
 
-// routeNative is route without tables. A complex type comes here for its truth alone: see convertLanes.
+// routeNative is route without tables. Complex types get here only for a conversion to bool: see convertLanes.
 func routeNative(dst, src dlpack.DType) []stage {
 	switch {
 	case src.Code.Complex() && src != halfPart:
@@ -78,7 +78,7 @@ func routeNative(dst, src dlpack.DType) []stage {
 	switch to := native(dst); {
 	case dst.Code == dlpack.CodeBool:
 		return append(stages, truth(from))
-	case dst == dlpack.UInt32 && (src == dlpack.Float16 || src == halfPart): // of all floats these alone take that way
+	case dst == dlpack.UInt32 && (src == dlpack.Float16 || src == halfPart): // the only floats with this rule
 		stages = append(stages, between(dlpack.Int64, from), between(to, dlpack.Int64))
 	case from == dlpack.Float32 && src.Bits <= 8 && integral(dst):
 		stages = append(stages, saturated(between(to, from), dst))
@@ -92,7 +92,7 @@ func routeNative(dst, src dlpack.DType) []stage {
 	return stages
 }
 
-// native returns the native type in which the numbers of d are converted.
+// native returns the native type for conversions of d's numbers.
 func native(d dlpack.DType) dlpack.DType {
 	switch {
 	case integral(d):
@@ -130,7 +130,7 @@ func decoding(d dlpack.DType) []stage {
 	return nil
 }
 
-// encoding returns the stages from native cells to those of d, for values that came from a type src.
+// encoding returns the stages from native cells to those of d, for values of an original type src.
 func encoding(d, src dlpack.DType) []stage {
 	switch {
 	case integral(d) && d.Bits < 8:
@@ -149,7 +149,7 @@ func encoding(d, src dlpack.DType) []stage {
 	return nil
 }
 
-// ofNumpy reports whether d is a type that numpy itself has: it keeps the bits of NaNs in float16.
+// ofNumpy reports whether d is a type of NumPy itself, which keeps the bits of NaNs in float16.
 func ofNumpy(d dlpack.DType) bool {
 	return d.Code <= dlpack.CodeFloat || d.Code == dlpack.CodeBool || d.Code == dlpack.CodeComplex && d != halfPart
 }

@@ -2,8 +2,8 @@ package tensor
 
 import "unsafe"
 
-// tabulate returns one stage that does what those stages, which begin with cells of one byte, do one after the other.
-// It takes the time of 256 numbers, so nothing needs to be kept from one call to the next.
+// tabulate combines stages, which begin with cells of one byte, into one stage with a table. It takes the time of 256 numbers,
+// so tables are not kept between calls.
 func tabulate(stages []stage, cell int64) stage {
 	var codes [256]uint8
 	for i := range codes {

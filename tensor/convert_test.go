@@ -15,8 +15,8 @@ import (
 	"godlpack/dlpack"
 )
 
-// convertText has a hash of what numpy and ml_dtypes make of all codes or probes, for each pair of types: written by
-// testdata/convert.py, which says how.
+// convertText has a hash of the results of numpy and ml_dtypes for all codes or probes, for each pair of types: written by
+// testdata/convert.py, which describes the hash.
 //
 //go:embed testdata/convert.txt
 var convertText []byte
@@ -45,7 +45,7 @@ func TestConvertGolden(t *testing.T) {
 	}
 }
 
-// golden converts all elements and returns the bytes; see convert.py for what is left out.
+// golden converts all elements and returns the bytes; see convert.py for the omissions.
 func golden(t *testing.T, src *sample, d dlpack.DType) []byte {
 	t.Helper()
 	dst := compact(t, d, true, src.shape[0])
@@ -62,7 +62,7 @@ func golden(t *testing.T, src *sample, d dlpack.DType) []byte {
 	return inside
 }
 
-// ruled reports whether numpy and ml_dtypes have one rule for element i.
+// ruled reports whether numpy and ml_dtypes have the same rule for element i.
 func ruled(src *dlpack.Tensor, d dlpack.DType, i int64) bool {
 	wide := integral(d) && (src.DType.Code == dlpack.CodeFloat || src.DType.Code == dlpack.CodeComplex) && src.DType.Bits >= 32
 	if !wide || src.DType == dlpack.Complex32 || d != dlpack.UInt32 && d.Bits >= 8 {
@@ -75,7 +75,7 @@ func ruled(src *dlpack.Tensor, d dlpack.DType, i int64) bool {
 	return !(v > math.MaxInt32 && v < math.MaxInt32+1)
 }
 
-// probes returns the source of that type: the functions below are those of convert.py.
+// probes returns the source of that type; the functions below match those of convert.py.
 func probes(t *testing.T, name string) *sample {
 	t.Helper()
 	d := parse(t, name)
@@ -122,7 +122,7 @@ func littleEndian(values any) []byte {
 	return b.Bytes()
 }
 
-// inPairs puts values together with those in reversed order, if d is complex.
+// inPairs combines values with those in reversed order, if d is complex.
 func inPairs[T any](values []T, d dlpack.DType) []T {
 	if d.Code != dlpack.CodeComplex {
 		return values
@@ -181,8 +181,8 @@ func integers() []uint64 {
 	return all
 }
 
-// TestConvertRoundsTwice has float64s next to ties, which float32 takes for ties: ml_dtypes rounds those again, numpy's
-// float16 and XFrom round once.
+// TestConvertRoundsTwice has float64s next to ties, which are ties in float32: ml_dtypes rounds those again, numpy's float16
+// and XFrom round once.
 func TestConvertRoundsTwice(t *testing.T) {
 	for _, try := range []struct {
 		to     string

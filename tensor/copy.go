@@ -7,12 +7,12 @@ import (
 	"godlpack/dlpack"
 )
 
-// Copy sets the elements of dst to those of src. Both have the same type and shape and are valid (Tensor.Validate);
-// their strides may be anything, and they may share memory: dst then gets what src held before. Only, no two elements
-// of dst should be the same memory (dlpack.SelfOverlap): which of them wins is not said. Padded holds for both; see Load.
+// Copy sets the elements of dst to those of src. Both have the same type and shape and are valid (Tensor.Validate); they may
+// have any strides, and share memory: dst then gets the previous values of src. No two elements of dst should share memory
+// (dlpack.SelfOverlap), since the result there is unspecified. Padded holds for both; see Load.
 //
-// It is a ValueError when types or shapes differ, and a BufferError when the host cannot reach the memory.
-// Bits of dst that belong to no element, such as the rest of a last byte, stay as they are.
+// It is a ValueError when types or shapes differ, and a BufferError when the host cannot access the memory. Bits of dst outside
+// of its elements, such as the rest of a last byte, are unchanged.
 func Copy(dst, src *dlpack.Tensor, padded bool) error {
 	if err := reachable(dst, src); err != nil {
 		return err
@@ -28,14 +28,14 @@ func Copy(dst, src *dlpack.Tensor, padded bool) error {
 	}
 	l := loopOver(dst, src)
 	oneRun := len(l.outer) == 0 && l.inner.dst == 1 && l.inner.src == 1 && dst.DType.BitSize(padded)%8 == 0
-	if !oneRun && dlpack.Overlap(dst, src) { // one run is a memmove, which minds the overlap itself
+	if !oneRun && dlpack.Overlap(dst, src) { // one run is a memmove, which handles overlaps itself
 		return copyByWay(dst, src, padded)
 	}
 	copyLoop(&l, dst, src, padded)
 	return nil
 }
 
-// copyByWay copies through memory of its own.
+// copyByWay copies through a buffer.
 func copyByWay(dst, src *dlpack.Tensor, padded bool) error {
 	n, err := src.Size()
 	if err != nil {
@@ -68,7 +68,7 @@ func copyLoop(l *loop, dst, src *dlpack.Tensor, padded bool) {
 	l.rows(func(d, s int64) { copyRow(unsafe.Add(to, d*size), unsafe.Add(from, s*size), inner, size) })
 }
 
-// rowCopier returns the function that copies one row of elements of so many bytes. It takes the strides in bytes.
+// rowCopier returns the function that copies one row of elements of size bytes. Its strides are in bytes.
 func rowCopier(size int64, inner axis) func(dst, src unsafe.Pointer, row axis, size int64) {
 	if inner.dst == 1 && inner.src == 1 {
 		return copyRun
@@ -105,7 +105,7 @@ func copyWideRow(dst, src unsafe.Pointer, row axis, size int64) {
 	}
 }
 
-// copyBitRow copies one row of elements that are no whole bytes. Offsets and strides are in elements.
+// copyBitRow copies one row of elements that are not whole bytes. Offsets and strides are in elements.
 func copyBitRow(dst unsafe.Pointer, to int64, src unsafe.Pointer, from int64, row axis, bits int64) {
 	if row.dst == 1 && row.src == 1 {
 		copyBits(dst, to*bits, src, from*bits, row.extent*bits)

@@ -37,7 +37,7 @@ func TestCopyLayouts(t *testing.T) {
 	})
 }
 
-// TestFillLayouts checks that Fill sets all elements and not a bit more: Store does the same one by one.
+// TestFillLayouts checks that Fill sets all elements and no other bit: Store does the same one by one.
 func TestFillLayouts(t *testing.T) {
 	forLayouts(t, func(t *testing.T, s *sample, padded bool) {
 		value := Load(newSample(s.DType, bytes.Repeat([]byte{0x1b}, 256), nil, nil, 0).asTensor(), padded, 0)
@@ -131,7 +131,7 @@ func TestOffsets(t *testing.T) {
 		}
 	}
 	for range Offsets([]int64{5}, nil) {
-		break // an iterator must bear that
+		break // an iterator must handle that
 	}
 }
 

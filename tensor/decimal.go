@@ -8,14 +8,14 @@ import (
 	"godlpack/dlpack"
 )
 
-// A decimal is a finite number, written down: 0.d1d2d3... * 10**point, without trailing zeros.
+// A decimal is a finite number in decimal notation: 0.d1d2d3... * 10**point, without trailing zeros.
 type decimal struct {
 	negative bool
 	digits   string
 	point    int
 }
 
-// parseDecimal reads strconv's and big.Float's exponent form: "-1.25e+02".
+// parseDecimal reads the exponent form of strconv and big.Float: "-1.25e+02".
 func parseDecimal(text string) decimal {
 	text, negative := strings.CutPrefix(text, "-")
 	mantissa, exponent, _ := strings.Cut(text, "e")
@@ -27,9 +27,9 @@ func parseDecimal(text string) decimal {
 	return decimal{negative, digits, point + 1}
 }
 
-// shortest returns the shortest decimal that reads back as v in the float type d, and of these the nearest to v.
-// For a complex type it is that of its parts. Floats of 8 bits and less are written as float32 would be: by its own
-// measure float8_e4m3fn could call its largest value 450, and everybody else calls it 448.
+// shortest returns the shortest decimal that reads back as v in the float type d, and of these the nearest to v. For a complex
+// type it is that of its parts. Floats of 8 bits and less are formatted as float32: the shortest decimal for the largest value
+// of float8_e4m3fn would be 450, but it is known as 448.
 func shortest(v float64, d dlpack.DType) decimal {
 	width := int(d.Bits)
 	if d.Code.Complex() {
@@ -44,8 +44,8 @@ func shortest(v float64, d dlpack.DType) decimal {
 // shortestHalf is shortest for a type of 16 bits, by trial.
 func shortestHalf(v float64, code dlpack.Code) decimal {
 	want := encodeFloat(code, 16, v)
-	// Above a power of two the neighbour is twice as far as below. A decimal in that room may be shorter than all those
-	// nearest to v; if there is one, the decimal nearest to the middle of the room is one.
+	// Above a power of two the neighbour is twice as far as below. A decimal in that interval may be shorter than all those
+	// nearest to v; if there is one, the decimal nearest to the interval's middle is one.
 	room := (decodeFloat(code, 16, want+1) - v) / 4
 	for digits := 0; ; digits++ {
 		for _, near := range [...]float64{v, v + room} {
@@ -73,7 +73,7 @@ func (d decimal) positional() (whole, fraction string) {
 	return signed(d.negative, whole), fraction
 }
 
-// scientific returns the digit before the point, those behind it, and the exponent.
+// scientific returns the digit before the point, those after it, and the exponent.
 func (d decimal) scientific() (whole, fraction string, exponent int) {
 	return signed(d.negative, d.digits[:1]), d.digits[1:], d.point - 1
 }
@@ -87,8 +87,7 @@ func exponentText(exponent, digits int) string {
 	return sign + strings.Repeat("0", max(0, digits-len(text))) + text
 }
 
-// python returns the text of a single float: "1.5", "2.0", "1e-05". From 10**limit on it has an exponent, and below
-// 0.0001.
+// python returns the text of a single float: "1.5", "2.0", "1e-05". From 10**limit on, and below 0.0001, it has an exponent.
 func (d decimal) python(limit float64) string {
 	whole, fraction := d.positional()
 	if size := d.size(); size != 0 && (size < 1e-4 || size >= limit) {
@@ -111,9 +110,9 @@ func (d decimal) size() float64 {
 	return v
 }
 
-// Format returns the text of s as an element of type d, as Python and numpy write a single number: "3", "1.0", "1e-05",
-// "nan", "-inf", "True", "(1+2j)", and "(1.0, 2.0)" for a vector. A float is the shortest decimal that reads back as
-// the same bits of d (those of 8 bits and less: of float32). float128 is taken for an IEEE 754 binary128; handles are hexadecimal.
+// Format returns the text of s as an element of type d, as Python and NumPy print a single number: "3", "1.0", "1e-05", "nan",
+// "-inf", "True", "(1+2j)", and "(1.0, 2.0)" for a vector. A float is the shortest decimal that reads back as the same bits of
+// d (those of 8 bits and less: of float32). float128 is read as an IEEE 754 binary128; handles are hexadecimal.
 func (s Scalar) Format(d dlpack.DType) string {
 	switch s.kind {
 	case KindFloat:
@@ -181,13 +180,13 @@ func (s Scalar) rawText(d dlpack.DType) string {
 	return text.String()
 }
 
-// scalarLimit is from where on numpy writes a single float with an exponent: where its digits end.
+// scalarLimit is the value from which on NumPy prints a single float with an exponent: where its digits end.
 func scalarLimit(d dlpack.DType) float64 { return min(exactLimit(d), 1e16) }
 
-// columnLimit is the same for the floats of an array, if one of them reaches it.
+// columnLimit is the same for an array's floats, if one of them reaches it.
 func columnLimit(d dlpack.DType) float64 { return min(exactLimit(d), 1e8) }
 
-// exactLimit is 10 to the power of numpy's finfo.precision for the types that numpy has.
+// exactLimit is 10 to the power of finfo.precision for NumPy's types.
 func exactLimit(d dlpack.DType) float64 {
 	switch d.Lane() {
 	case dlpack.Float16, dlpack.Complex32:

@@ -6,13 +6,13 @@ import (
 	"godlpack/dlpack"
 )
 
-// Load returns the element that lies index elements behind the start of t; index may be negative.
+// Load returns the element at offset index, in elements, from the start of t; index may be negative.
 //
-// Padded is what the flag SubbytePadded says of t: each sub-byte lane has bytes of its own, instead of following the
-// one before it bit by bit (R21). A bool is true if any of its bits is set (R45). Load allocates for vectors only.
+// Padded is the flag SubbytePadded of t: each sub-byte lane has its own bytes, instead of following the previous one bit by bit
+// (R21). A bool is true if any of its bits is set (R45). Load allocates for vectors only.
 //
-// As for all functions here that take a tensor without returning an error, t must be valid (Tensor.Validate), the
-// host must be able to read it, and the element must lie in it.
+// As for all functions here that take a tensor without returning an error, t must be valid (Tensor.Validate), the host must be
+// able to read it, and the element must lie in it.
 func Load(t *dlpack.Tensor, padded bool, index int64) Scalar {
 	d := t.DType
 	at, step := index*int64(d.BitSize(padded)), int64(laneSize(d, padded))
@@ -26,8 +26,8 @@ func Load(t *dlpack.Tensor, padded bool, index int64) Scalar {
 	return Lanes(lanes...)
 }
 
-// Store sets the element that lies index elements behind the start of t; see Load and Check. A single value goes
-// into all lanes of a vector. After an error the element is what it was.
+// Store sets the element at offset index, in elements, from the start of t; see Load and Check. A single value sets all lanes
+// of a vector. After an error the element is unchanged.
 func Store(t *dlpack.Tensor, padded bool, index int64, s Scalar) error {
 	if err := reachable(t); err != nil {
 		return err
@@ -39,7 +39,7 @@ func Store(t *dlpack.Tensor, padded bool, index int64, s Scalar) error {
 	return nil
 }
 
-// store stores a value that Check has passed.
+// store stores a value that Check has accepted.
 func store(t *dlpack.Tensor, padded bool, index int64, s Scalar) {
 	d := t.DType
 	at, step := index*int64(d.BitSize(padded)), int64(laneSize(d, padded))
@@ -50,12 +50,11 @@ func store(t *dlpack.Tensor, padded bool, index int64, s Scalar) {
 }
 
 // Check returns nil if s can become an element of type d, and otherwise an error that names both.
-//
-// It is a ValueError when an integer is outside the range of d, when NaN, an infinity or a too large float shall
-// become an integer (others lose their fraction, as in numpy), when NaN goes into a format that has none (fp6, fp4),
-// when a complex number shall become a real one or an integer, when the number of lanes differs, and for raw bits
-// (float128, handles) of another type. A type that is not Valid is a BufferError. What is too large for a float format
-// follows the format's own rule: see Float16 and its siblings.
+// It is a ValueError when an integer is outside the range of d, when NaN, an infinity or a too large float is to become an
+// integer (others lose their fraction, as in NumPy), when NaN is to be stored in a format without one (fp6, fp4), when a
+// complex number is to become a real one or an integer, when the number of lanes differs, and for raw bits (float128, handles)
+// of another type. A type that is not Valid is a BufferError. A value too large for a float format follows the format's own
+// rule: see Float16 and the other formats.
 func Check(d dlpack.DType, s Scalar) error {
 	if err := d.Valid(); err != nil {
 		return err
@@ -78,7 +77,7 @@ func Check(d dlpack.DType, s Scalar) error {
 // laneSize returns the distance in bits between neighbouring lanes.
 func laneSize(d dlpack.DType, padded bool) int { return d.BitSize(padded) / int(d.Lanes) }
 
-// lane returns the value of lane i: a single value serves all lanes.
+// lane returns the value of lane i: a single value stands for all lanes.
 func (s Scalar) lane(i int) Scalar {
 	if s.kind == KindLanes {
 		return s.Lanes()[i]
@@ -86,7 +85,7 @@ func (s Scalar) lane(i int) Scalar {
 	return s
 }
 
-// reachable refuses memory that the host cannot reach.
+// reachable rejects memory that the host cannot access.
 func reachable(tensors ...*dlpack.Tensor) error {
 	for _, t := range tensors {
 		if !t.Device.Type.HostReadable() {
@@ -115,7 +114,7 @@ var formats = [...]*format{
 	dlpack.CodeFloat4E2M1FN:      &e2m1fn,
 }
 
-// decode gives the bits of one lane of d their meaning.
+// decode returns the value of the bits of one lane of d.
 func decode(d dlpack.DType, w word) Scalar {
 	switch d.Code {
 	case dlpack.CodeInt:
@@ -135,7 +134,8 @@ func decode(d dlpack.DType, w word) Scalar {
 	return FloatScalar(decodeFloat(d.Code, int(d.Bits), w[0]))
 }
 
-// decodeFloat returns the value of the lowest width bits. Complex numbers have parts like CodeFloat's, or CodeBfloat's.
+// decodeFloat returns the value of the lowest width bits. The parts of complex numbers are those of CodeFloat, or of
+// CodeBfloat.
 func decodeFloat(code dlpack.Code, width int, bits uint64) float64 {
 	switch code {
 	case dlpack.CodeFloat, dlpack.CodeComplex:
@@ -181,7 +181,7 @@ func noNaN(code dlpack.Code) bool {
 	return code == dlpack.CodeFloat6E2M3FN || code == dlpack.CodeFloat6E3M2FN || code == dlpack.CodeFloat4E2M1FN
 }
 
-// rounding returns the float64 to be rounded to d, so that an integer is rounded once only.
+// rounding returns the float64 to be rounded to d, so that an integer is rounded only once.
 func (s Scalar) rounding(d dlpack.DType) float64 {
 	if s.whole() && d.Bits < 64 {
 		return s.integer().sticky()
@@ -201,7 +201,7 @@ func encodeInt(d dlpack.DType, s Scalar) (word, error) {
 	return n.word().lowest(int(d.Bits)), nil
 }
 
-// encodeRaw copies bits that have no meaning here, and takes an integer for a handle.
+// encodeRaw copies bits without interpreting them, and accepts an integer for a handle.
 func encodeRaw(d dlpack.DType, s Scalar) (word, error) {
 	raw := d.Code == dlpack.CodeOpaqueHandle || d.Lane() == dlpack.Float128
 	switch {
@@ -254,11 +254,11 @@ func signExtend(w word, width int) word {
 	return w
 }
 
-// Float are the floats that Go calculates with: a constraint for functions of either.
+// Float lists the floats that Go calculates with: a constraint for functions of either.
 type Float interface{ float32 | float64 }
 
-// Integer are the integers of DLPack that Go calculates with, but for int and uint, which are the same as int64 and
-// uint64 there: a constraint for functions of any.
+// Integer lists the integers of DLPack that Go calculates with, except int and uint, which are the same as int64 and uint64
+// there: a constraint for functions of any.
 type Integer interface {
 	int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 | uint64
 }

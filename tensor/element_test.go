@@ -11,7 +11,7 @@ import (
 	"godlpack/dlpack"
 )
 
-// TestLoadPacked has bits written down by hand: element i lies at bit i*bits, little bit-endian (R21).
+// TestLoadPacked has bits given by hand: element i lies at bit i*bits, little bit-endian (R21).
 func TestLoadPacked(t *testing.T) {
 	for _, try := range []struct {
 		dtype  string
@@ -41,7 +41,7 @@ func TestLoadPacked(t *testing.T) {
 	}
 }
 
-// TestLoadStoreRoundTrip stores every element where it was loaded from, and into zeros: bits must not move or leak.
+// TestLoadStoreRoundTrip stores every element at its own place, and into zeros: bits must not move or leak.
 func TestLoadStoreRoundTrip(t *testing.T) {
 	forLayouts(t, func(t *testing.T, s *sample, padded bool) {
 		before := bytes.Clone(s.memory)
@@ -52,7 +52,7 @@ func TestLoadStoreRoundTrip(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		// The bits of a NaN, and those beside a padded lane, need not stay what they were.
+		// The bits of a NaN, and those beside a padded lane, may change.
 		if !bytes.Equal(before, s.memory) && !padded && !slices.Contains(want, "nan") {
 			t.Errorf("storing what was loaded changed the memory")
 		}
@@ -105,7 +105,7 @@ func TestLoadNegativeIndex(t *testing.T) {
 	}
 }
 
-// TestStoreValues is the table of what becomes of a value in another type; "" where Check refuses.
+// TestStoreValues is the table of a value's conversions to other types; "" if Check rejects them.
 func TestStoreValues(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
 	for _, try := range []struct {
@@ -124,7 +124,7 @@ func TestStoreValues(t *testing.T) {
 		{"int4", IntScalar(7), "7"}, {"int4", IntScalar(8), ""}, {"int4", IntScalar(-8), "-8"}, {"uint1", IntScalar(2), ""}, {"int1", IntScalar(-1), "-1"},
 		{"float32", IntScalar(16777217), "1.6777216e+07"}, {"float32", FloatScalar(1e300), "inf"}, {"float32", FloatScalar(nan), "nan"},
 		{"float32", ComplexScalar(1i), ""}, {"float32", BoolScalar(true), "1.0"}, {"float64", UIntScalar(math.MaxUint64), "1.8446744073709552e+19"},
-		{"float32", IntScalar(1<<60 + 1<<36 + 1), "1.1529216e+18"}, // by way of a rounded float64 it would be a tie, and go down
+		{"float32", IntScalar(1<<60 + 1<<36 + 1), "1.1529216e+18"}, // a rounded float64 would be a tie, and go down
 		{"float16", IntScalar(2049), "2.048e+03"}, {"float16", IntScalar(-70000), "-inf"}, {"bfloat16", FloatScalar(0.3), "0.3"},
 		{"float8_e4m3fn", FloatScalar(1000), "nan"}, {"float4_e2m1fn", FloatScalar(nan), ""}, {"float4_e2m1fn", FloatScalar(inf), "6.0"},
 		{"float6_e3m2fn", IntScalar(100), "28.0"}, {"float8_e8m0fnu", FloatScalar(nan), "nan"},

@@ -6,12 +6,12 @@ import (
 	"godlpack/dlpack"
 )
 
-// Element is any Go type that has the memory of a DLPack type: a number, or a vector of 2 or 4 numbers as a Go array.
+// Element is any Go type with the memory layout of a DLPack type: a number, or a vector of 2 or 4 numbers as a Go array.
 // [4]float32 is float32x4, CUDA's float4. An int is an int64.
 //
-// Of the types below a byte, fp6 and fp4 have Go types. Float6E2M3FN, Float6E3M2FN and Float4E2M1FN take a byte a lane,
-// which DLPack calls padded (R21); Float4E2M1FNx2 has two lanes in its byte, as DLPack has it by default. Load and
-// Store serve the others (int4, packed fp6).
+// Of the types below a byte, fp6 and fp4 have Go types. Float6E2M3FN, Float6E3M2FN and Float4E2M1FN take a byte a lane, which
+// DLPack calls padded (R21); Float4E2M1FNx2 has two lanes in its byte, DLPack's default. For the others (int4, packed fp6) use
+// Load and Store.
 type Element interface {
 	Bool8 | Complex32 | complex64 | complex128 | Int128 | UInt128 | Float128 |
 		int8 | [2]int8 | [4]int8 |
@@ -45,7 +45,7 @@ type Element interface {
 func DTypeOf[T Element]() dlpack.DType {
 	d := laneOf((*T)(nil))
 	switch size := unsafe.Sizeof(*(*T)(nil)); {
-	case 8*size == uintptr(d.Bits): // no division for what nearly all are
+	case 8*size == uintptr(d.Bits): // no division in the usual case
 	case !d.SubByte():
 		d.Lanes = uint16(8 * size / uintptr(d.Bits))
 	case packedPair((*T)(nil)):
@@ -56,8 +56,8 @@ func DTypeOf[T Element]() dlpack.DType {
 	return d
 }
 
-// laneOf returns the type of one lane of the element that p would point to. It takes a pointer, since an interface
-// holds that without memory.
+// laneOf returns the type of one lane of the element type that p points to. It takes a pointer, since an interface holds that
+// without an allocation.
 func laneOf(p any) dlpack.DType {
 	switch p.(type) {
 	case *int8, *[2]int8, *[4]int8:
@@ -138,7 +138,7 @@ func tinyLane(p any) dlpack.DType {
 	panic("tensor: no dtype for an Element") // Element and these lists differ: a mistake in this file
 }
 
-// packedPair reports whether the element that p would point to has two lanes a byte.
+// packedPair reports whether the element type that p points to has two lanes a byte.
 func packedPair(p any) bool {
 	switch p.(type) {
 	case *Float4E2M1FNx2, *[2]Float4E2M1FNx2:
@@ -147,7 +147,7 @@ func packedPair(p any) bool {
 	return false
 }
 
-// storage returns how slices of T store lanes below a byte: SubbytePadded or 0. It is 0 for all other types.
+// storage returns the flag for lanes below a byte in slices of T: SubbytePadded or 0. It is 0 for all other types.
 func storage[T Element]() dlpack.Flags {
 	if laneOf((*T)(nil)).SubByte() && !packedPair((*T)(nil)) {
 		return dlpack.SubbytePadded
@@ -155,8 +155,8 @@ func storage[T Element]() dlpack.Flags {
 	return 0
 }
 
-// Bool8 is an element of type bool: a byte that stands for true unless it is 0. Values other than 0 and 1 do arrive
-// (R45), and Go's bool must never hold those. FromBools takes Go's.
+// Bool8 is an element of type bool: a byte that is true unless it is 0. Values other than 0 and 1 occur in practice (R45), and
+// Go's bool must never hold those. FromBools takes Go's.
 type Bool8 uint8
 
 // Bool reports whether b is not 0.

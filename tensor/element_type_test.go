@@ -16,7 +16,7 @@ import (
 	"godlpack/dlpack"
 )
 
-// An elementRow is one Element, for tests that go through all.
+// An elementRow is one Element, for tests of all.
 type elementRow struct {
 	goType    string
 	dtype     dlpack.DType
@@ -51,7 +51,7 @@ var elements = []elementRow{
 	row[Float4E2M1FN](), row[Float4E2M1FNx2](), row[[2]Float4E2M1FNx2](),
 }
 
-// TestElements holds each element type against its dtype, and sends it there and back.
+// TestElements compares each element type with its dtype, and converts it in both directions.
 func TestElements(t *testing.T) {
 	union := elementUnion(t)
 	for _, e := range elements {
@@ -71,7 +71,7 @@ func TestElements(t *testing.T) {
 	}
 }
 
-// roundTrip goes from a slice to a record and back to a view, and takes no memory for that.
+// roundTrip converts a slice to a record and back to a view, without an allocation.
 func roundTrip[T Element](t *testing.T) {
 	data := make([]T, 6)
 	size := len(data) * int(unsafe.Sizeof(data[0]))
@@ -129,15 +129,15 @@ func elementUnion(t *testing.T) []string {
 	return names
 }
 
-// elementCheck returns a function that says whether the compiler takes a type for an Element. "T int8" is a type that
-// is defined as an int8.
+// elementCheck returns a function that reports whether the compiler accepts a type as an Element. "T int8" is a type defined as
+// an int8.
 func elementCheck(t *testing.T) func(expr string) bool {
 	pkg := checkedPackage(t)
 	element := pkg.Scope().Lookup("Element").Type().Underlying().(*types.Interface)
 	return func(expr string) bool {
 		underlying, defined := strings.CutPrefix(expr, "T ")
 		value, err := types.Eval(token.NewFileSet(), pkg, token.NoPos, underlying)
-		if expr == "unsafe.Pointer" { // Eval sees no imports
+		if expr == "unsafe.Pointer" { // Eval ignores imports
 			value.Type, err = types.Typ[types.UnsafePointer], nil
 		}
 		if err != nil {
@@ -150,7 +150,7 @@ func elementCheck(t *testing.T) func(expr string) bool {
 	}
 }
 
-// checkedPackage type-checks this package as far as Element needs it: errors about imports do not matter.
+// checkedPackage type-checks this package as far as Element requires: errors about imports do not matter.
 func checkedPackage(t *testing.T) *types.Package {
 	t.Helper()
 	set := token.NewFileSet()

@@ -6,8 +6,8 @@ import (
 	"godlpack/dlpack"
 )
 
-// Fill sets all elements of t to s; see Store for padded and the errors. t must be valid (Tensor.Validate).
-// Bits that belong to no element, such as the rest of a last byte, stay as they are.
+// Fill sets all elements of t to s; see Store for padded and the errors. t must be valid (Tensor.Validate). Bits outside of the
+// elements, such as the rest of a last byte, are unchanged.
 func Fill(t *dlpack.Tensor, padded bool, s Scalar) error {
 	if err := reachable(t); err != nil {
 		return err
@@ -34,7 +34,7 @@ func Fill(t *dlpack.Tensor, padded bool, s Scalar) error {
 	return nil
 }
 
-// eight returns eight elements of value s one behind the other: whole bytes, whatever the type.
+// eight returns eight consecutive elements of value s: whole bytes for each type.
 func eight(d dlpack.DType, padded bool, s Scalar) []byte {
 	memory := make([]byte, d.BitSize(padded))
 	row := dlpack.Tensor{Data: unsafe.Pointer(&memory[0]), DType: d}
@@ -44,7 +44,7 @@ func eight(d dlpack.DType, padded bool, s Scalar) []byte {
 	return memory
 }
 
-// rowFiller returns the function that fills one row with elements of so many bytes. It takes the stride in bytes.
+// rowFiller returns the function that fills one row with elements of size bytes. Its stride is in bytes.
 func rowFiller(size int64, inner axis) func(dst unsafe.Pointer, row axis, element []byte) {
 	if inner.dst == 1 {
 		return fillRun
@@ -82,7 +82,7 @@ func fillWideRow(dst unsafe.Pointer, row axis, element []byte) {
 	}
 }
 
-// fillBitRow fills one row of elements that are no whole bytes. Offset and stride are in elements, the pattern has eight.
+// fillBitRow fills one row of elements that are not whole bytes. Offset and stride are in elements, the pattern has eight.
 func fillBitRow(start unsafe.Pointer, at int64, row axis, bits int64, pattern []byte) {
 	first := int64(0)
 	if row.dst == 1 && at*bits%8 == 0 {
@@ -94,7 +94,7 @@ func fillBitRow(start unsafe.Pointer, at int64, row axis, bits int64, pattern []
 	}
 }
 
-// cached is a part of memory that the first cache of any processor holds beside what is written.
+// cached is a size that fits in the first-level cache of any processor beside the written memory.
 const cached = 8 << 10
 
 // repeat fills dst with copies of pattern. Its length is a multiple of the pattern's.
@@ -104,7 +104,7 @@ func repeat(dst, pattern []byte) {
 		return
 	}
 	done := copy(dst, pattern)
-	for done < len(dst) { // doubles what is there, up to a size that reads come from the cache
+	for done < len(dst) { // doubles the filled part, up to a size that is read from the cache
 		source := min(done, max(cached/len(pattern)*len(pattern), len(pattern)))
 		done += copy(dst[done:], dst[:source])
 	}

@@ -2,18 +2,18 @@ package tensor
 
 import "math"
 
-// format describes a binary floating-point format of at most 16 bits: sign, exponent, mantissa, from
-// the high bit down. One encoder and one decoder serve them all.
+// format describes a binary floating-point format of at most 16 bits: sign, exponent, mantissa, from the highest bit on. All
+// formats share one encoder and one decoder.
 //
-// The layouts are those of the DLPack header and of the OCP specifications (OFP8, MX); what happens to
-// NaN, infinity and overflow is what ml_dtypes does, the library Python users convert with.
+// The layouts are those of the DLPack header and of the OCP specifications (OFP8, MX); NaN, infinity and overflow follow
+// ml_dtypes, the library that Python users convert with.
 type format struct {
 	mantissa int     // bits of the mantissa
 	bias     int     // of the exponent
 	sign     uint16  // the sign bit; 0 for a format without one
 	max      uint16  // largest finite magnitude
-	inf      uint16  // what infinity and overflow become: infinity, NaN, or max where the format has neither
-	nan      uint16  // what a positive NaN becomes
+	inf      uint16  // the code of infinity and overflow: infinity, NaN, or max if the format has neither
+	nan      uint16  // the code of a positive NaN
 	fnuz     bool    // "finite, NaN, unsigned zero": the code of minus zero is the only NaN
 	tiny     float64 // smallest subnormal, 2**(1-bias-mantissa)
 }
@@ -28,7 +28,7 @@ var (
 	e4m3fnuz    = format{mantissa: 3, bias: 8, sign: 0x80, max: 0x7f, inf: 0x80, nan: 0x80, fnuz: true, tiny: 0x1p-10}
 	e5m2        = format{mantissa: 2, bias: 15, sign: 0x80, max: 0x7b, inf: 0x7c, nan: 0x7e, tiny: 0x1p-16}
 	e5m2fnuz    = format{mantissa: 2, bias: 16, sign: 0x80, max: 0x7f, inf: 0x80, nan: 0x80, fnuz: true, tiny: 0x1p-17}
-	// The three below have neither infinity nor NaN: they saturate, and a NaN becomes zero of the other sign.
+	// These three have neither infinity nor NaN: they saturate, and a NaN becomes zero of the other sign.
 	e2m3fn = format{mantissa: 3, bias: 1, sign: 0x20, max: 0x1f, inf: 0x1f, nan: 0x20, tiny: 0x1p-3}
 	e3m2fn = format{mantissa: 2, bias: 3, sign: 0x20, max: 0x1f, inf: 0x1f, nan: 0x20, tiny: 0x1p-4}
 	e2m1fn = format{mantissa: 1, bias: 1, sign: 0x8, max: 0x7, inf: 0x7, nan: 0x8, tiny: 0x1p-1}
@@ -57,7 +57,7 @@ func (f *format) decode(code uint16) float64 {
 	case magnitude>>f.mantissa == 0:
 		return math.Float64frombits(sign | math.Float64bits(float64(magnitude)*f.tiny))
 	}
-	// Shifted into place, exponent and mantissa only want the difference of the biases.
+	// Shifted to their places, exponent and mantissa only need the difference of the biases.
 	bits := uint64(magnitude)<<(doubleMantissa-f.mantissa) + uint64(doubleBias-f.bias)<<doubleMantissa
 	return math.Float64frombits(sign | bits)
 }
@@ -86,16 +86,16 @@ func (f *format) magnitude(v float64) uint16 {
 	bits := math.Float64bits(v)
 	exponent := int(bits>>doubleMantissa) - doubleBias
 	significand := bits&(1<<doubleMantissa-1) | 1<<doubleMantissa
-	lowest := 1 - f.bias // exponent of the smallest normal value; below it the step stays the same
+	lowest := 1 - f.bias // exponent of the smallest normal value; the step is the same below it
 	if exponent > doubleBias {
 		return f.inf
 	}
 	shift := doubleMantissa - f.mantissa + max(0, lowest-exponent)
-	if shift > doubleMantissa+2 { // less than half the smallest subnormal (this holds the subnormals of float64, too)
+	if shift > doubleMantissa+2 { // less than half the smallest subnormal (includes the subnormals of float64)
 		return 0
 	}
-	// The leading bit of a normal significand adds one to the exponent field: hence no "+1" here, and a
-	// significand that rounds up to the next power of two carries into the field by itself.
+	// The leading bit of a normal significand adds one to the exponent field: hence no "+1" here, and a significand that rounds
+	// up to the next power of two carries into the field.
 	code := uint64(max(0, exponent-lowest))<<f.mantissa + roundShift(significand, shift)
 	if code > uint64(f.max) {
 		return f.inf
@@ -117,10 +117,10 @@ func decodeE8M0(code uint8) float64 {
 	return math.Float64frombits(uint64(int(code)-127+doubleBias) << doubleMantissa)
 }
 
-// encodeE8M0 rounds v to a power of two. The one bit of the significand is always set, that is odd, so
-// "ties to even" always goes up: 3 becomes 4. Zero, negative and too large values have no code and become
-// NaN; positive values below 2**-127 become 2**-127. All of this is what ml_dtypes does, but for values between
-// 2**-127 and 1.5 * 2**-127, which it rounds up though the lower one is nearer.
+// encodeE8M0 rounds v to a power of two. The one bit of the significand is always set, that is odd, so "ties to even" always
+// goes up: 3 becomes 4. Zero, negative and too large values have no code and become NaN; positive values below 2**-127 become
+// 2**-127. All of this follows ml_dtypes, except for values between 2**-127 and 1.5 * 2**-127, which ml_dtypes rounds up though
+// the lower one is nearer.
 func encodeE8M0(v float64) uint8 {
 	if !(v > 0) {
 		return 0xff

@@ -16,12 +16,12 @@ import (
 	"godlpack/dlpack"
 )
 
-// formatsText is what ml_dtypes and numpy do with every format: written by testdata/formats.py.
+// formatsText has the results of ml_dtypes and numpy for every format: written by testdata/formats.py.
 //
 //go:embed testdata/formats.txt
 var formatsText []byte
 
-// A coder is one format by its name, to be tested through the same functions that Load and Store use.
+// A coder is one format with its name, tested through the functions that Load and Store use.
 type coder struct {
 	name  string
 	dtype dlpack.DType
@@ -45,7 +45,7 @@ func (c coder) decode(code uint64) float64 { return decodeFloat(c.dtype.Code, in
 func (c coder) encode(v float64) uint64    { return encodeFloat(c.dtype.Code, int(c.dtype.Bits), v) }
 func (c coder) codes() int                 { return 1 << c.dtype.Bits }
 
-// finite returns the finite codes by ascending value, minus zero left out.
+// finite returns the finite codes by ascending value, without minus zero.
 func (c coder) finite() []uint64 {
 	var codes []uint64
 	for code := range uint64(c.codes()) {
@@ -115,7 +115,7 @@ func (c coder) checksum() string {
 	return fmt.Sprintf("%x", sha256.Sum256(all))
 }
 
-// canonical returns the bits of v as a float32, and one NaN for all.
+// canonical returns the bits of v as a float32, with a single NaN.
 func canonical(v float64) uint32 {
 	if math.IsNaN(v) {
 		return 0x7fc00000
@@ -138,8 +138,8 @@ func TestFormatsRoundTrip(t *testing.T) {
 	}
 }
 
-// TestFormatsRoundOnce takes the middle between any two neighbours and the float64s next to it. A conversion by way
-// of float32 fails it.
+// TestFormatsRoundOnce tries the middle between any two neighbours and the float64s next to it. A conversion by way of float32
+// fails it.
 func TestFormatsRoundOnce(t *testing.T) {
 	for _, c := range coders(t) {
 		codes := c.finite()
@@ -162,7 +162,7 @@ func TestFormatsRoundOnce(t *testing.T) {
 	}
 }
 
-// TestFormatsEdges has what ml_dtypes does not say because it converts by way of float32, and the rest in words.
+// TestFormatsEdges has the cases without an answer of ml_dtypes, which converts by way of float32, and other edges by name.
 func TestFormatsEdges(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
 	for _, try := range []struct {

@@ -10,16 +10,15 @@ import (
 // An axis is one loop over two arrays of the same shape. Strides are in elements.
 type axis struct{ extent, dst, src int64 }
 
-// A loop visits all elements of two arrays in the order that suits dst's memory best.
+// A loop visits all elements of two arrays in the best order for dst's memory.
 type loop struct {
 	dst, src int64  // offsets of the first element
 	outer    []axis // outermost first
 	inner    axis
 }
 
-// newLoop plans how to visit dst and src, which have that shape and at least one element. It turns axes round so that
-// dst is walked upwards, puts them in order of dst's strides, and joins those that follow on each other in both arrays:
-// two compact arrays are left with one axis.
+// newLoop plans a loop over dst and src, which have that shape and at least one element. It reverses axes so that dst ascends,
+// sorts them by dst's strides, and joins those that continue each other in both arrays: two compact arrays have one axis left.
 func newLoop(shape, dst, src []int64) loop {
 	var l loop
 	axes := make([]axis, 0, len(shape))
@@ -40,7 +39,7 @@ func newLoop(shape, dst, src []int64) loop {
 	return l
 }
 
-// join merges neighbouring axes that step through both arrays as one would.
+// join merges neighbouring axes that one axis could replace in both arrays.
 func join(axes []axis) []axis {
 	joined := axes[:0]
 	for _, a := range axes {
@@ -53,7 +52,7 @@ func join(axes []axis) []axis {
 	return joined
 }
 
-// split takes the innermost axis off; an array of one element has one of extent 1.
+// split returns the innermost axis separately; an array of one element has one of extent 1.
 func split(axes []axis) (outer []axis, inner axis) {
 	if len(axes) == 0 {
 		return nil, axis{1, 1, 1}

@@ -27,7 +27,7 @@ func Offsets(shape, strides []int64) iter.Seq[int64] {
 	}
 }
 
-// advance moves index to its successor and returns the offset there; more is false behind the last one.
+// advance moves index to its successor and returns the offset there; more is false after the last one.
 func advance(index, shape, strides []int64, offset int64) (next int64, more bool) {
 	for i := len(shape) - 1; i >= 0; i-- {
 		offset += strides[i]
@@ -51,7 +51,7 @@ func Values(t *dlpack.Tensor, padded bool) iter.Seq[Scalar] {
 	}
 }
 
-// strides returns the strides of t, computed where it has none.
+// strides returns the strides of t, computed if it has none.
 func strides(t *dlpack.Tensor) []int64 {
 	if given := t.StridesSlice(); given != nil {
 		return given

@@ -28,8 +28,8 @@ func encodeQuad(v float64) word {
 	return word{mantissa << 60, sign | uint64(exponent-1+quadBias)<<48 | mantissa>>4}
 }
 
-// quadText returns the shortest decimal that reads back as this binary128, in Python's notation. It is what a
-// Float128 is taken for; the 80-bit long double of x87 cannot be told from it by its dtype and prints as nonsense.
+// quadText returns the shortest decimal that reads back as this binary128, in Python's notation. Float128 is read as binary128;
+// the 80-bit long double of x87 has the same dtype and gives meaningless text.
 func quadText(w word) string {
 	field := int(w[1] >> 48 & quadInf)
 	mantissa := new(big.Int).SetUint64(w[1] & (1<<48 - 1))

@@ -7,13 +7,13 @@ import (
 	"godlpack/dlpack"
 )
 
-// inlineAxes is how many axes a Record has room for.
+// inlineAxes is the number of axes that fit in a Record.
 const inlineAxes = 8
 
-// Record is what a view becomes for others: all of a dlpack.Tensor, with shape and strides of its own. It needs no heap
-// memory up to 8 axes. A copy of a Record is as good as the first, and each has its own numbers.
+// Record is a view as a DLPack tensor: all fields of a dlpack.Tensor, with its own shape and strides. It needs no heap memory
+// up to 8 axes. Records can be copied; each copy has its own shape and strides.
 //
-// The zero Record has no type and no device: nobody takes it (Tensor.Validate).
+// The zero Record has no type and no device: Tensor.Validate rejects it.
 type Record struct {
 	data    unsafe.Pointer
 	device  dlpack.Device
@@ -22,8 +22,8 @@ type Record struct {
 	flags   dlpack.Flags
 	shape   [inlineAxes]int64
 	strides [inlineAxes]int64
-	more    []int64 // shape, then strides, if the arrays are too small
-	owner   *int64  // only kept
+	more    []int64 // shape, then strides, if they do not fit in the arrays
+	owner   *int64  // keeps the owner alive
 }
 
 // Record returns the record of v, with the flag ReadOnly.
@@ -57,11 +57,11 @@ func (v span[T]) record(flags dlpack.Flags) Record {
 	return r
 }
 
-// Tensor returns a DLTensor that borrows shape and strides from r: it is good for as long as r, which a Go pointer to
-// either keeps alive. Where only C has the DLTensor, keep r alive yourself (runtime.KeepAlive), or use Pin.
+// Tensor returns a DLTensor that borrows shape and strides from r: it is valid as long as r, which a Go pointer to either keeps
+// alive. If only C has the DLTensor, keep r alive yourself (runtime.KeepAlive), or use Pin.
 //
-// Data points to the first element, NULL if there is none (R15); ByteOffset is 0; strides are always given, but for
-// NULL at no axes (R14). A DLTensor cannot say that it is read-only: Flags can.
+// Data points to the first element, NULL if there is none (R15); ByteOffset is 0; strides are always given, except NULL without
+// axes (R14). A DLTensor has no flag for read-only memory: see Flags.
 func (r *Record) Tensor() dlpack.Tensor {
 	t := dlpack.Tensor{Data: r.data, Device: r.device, NDim: r.ndim, DType: r.dtype}
 	switch {
@@ -73,19 +73,19 @@ func (r *Record) Tensor() dlpack.Tensor {
 	return t
 }
 
-// Flags returns the flags that belong beside the tensor: ReadOnly for views that are, SubbytePadded where each lane
-// below a byte has a byte of its own.
+// Flags returns the flags for the tensor: ReadOnly for read-only views, SubbytePadded if each lane below a byte has its own
+// byte.
 func (r *Record) Flags() dlpack.Flags { return r.flags }
 
-// Versioned returns the tensor with its flags, as of the current version. Nobody owns it yet: ManagerCtx and Deleter
-// are for whoever exports it.
+// Versioned returns the tensor with its flags, in the current version. It has no owner yet: the exporter sets ManagerCtx and
+// Deleter.
 func (r *Record) Versioned() dlpack.ManagedTensorVersioned {
 	return dlpack.ManagedTensorVersioned{Version: dlpack.Current, Flags: r.flags, Tensor: r.Tensor()}
 }
 
-// Pin returns a DLTensor that C may have: it, the shape, the strides and the elements stay where they are, and alive,
-// until p.Unpin. That is cgo's rule: C may get a pointer to Go memory in which there are Go pointers only if these are
-// pinned, and may keep it no longer than that. Memory that is not Go's is left as it is. The tensor is on the heap.
+// Pin returns a DLTensor that may be passed to C: it, the shape, the strides and the elements stay in place and alive until
+// p.Unpin. That is cgo's rule: C may get a pointer to Go memory that contains Go pointers only if these are pinned, and may
+// keep it no longer than that. Memory that is not Go's is left alone. The tensor is on the heap.
 //
 //	var p runtime.Pinner
 //	defer p.Unpin()

@@ -11,7 +11,7 @@ import (
 	"godlpack/dlpack"
 )
 
-// TestRecordAxes has more axes than fit, and compares with what fits.
+// TestRecordAxes uses more axes than fit inline, and compares with fewer.
 func TestRecordAxes(t *testing.T) {
 	data := make([]int8, 1<<10)
 	for ndim := range 11 {
@@ -82,8 +82,8 @@ var elsewhere [8]float32
 
 type owner struct{ memory *[8]float32 }
 
-// TestViewsKeep makes something of memory or of an owner, lets go of all else, and collects: the memory stays until the
-// thing itself is gone.
+// TestViewsKeep makes a view or record of memory or of an owner, drops all other references, and collects: the memory stays
+// until the view or record itself is freed.
 func TestViewsKeep(t *testing.T) {
 	foreign := func(o *owner) Mut[float32] {
 		v, err := FromPointer[float32](unsafe.Pointer(o.memory), managed, []int64{2, 4}, nil)
@@ -132,7 +132,7 @@ func testKeep(t *testing.T, keep func(v Mut[float32], o *owner) (thing any, ofOw
 	if ofOwner {
 		kept, other = other, kept
 	}
-	collectUntil(t, other) // which proves that what is free by now has been found
+	collectUntil(t, other) // which proves that all free memory has been found
 	if kept.Load() {
 		t.Error("freed too early")
 	}
@@ -141,7 +141,7 @@ func testKeep(t *testing.T, keep func(v Mut[float32], o *owner) (thing any, ofOw
 	collectUntil(t, kept)
 }
 
-// collectUntil runs the collector until it has found a thing free.
+// collectUntil runs the collector until it has freed an object.
 func collectUntil(t *testing.T, freed *atomic.Bool) {
 	t.Helper()
 	for range 1000 {
@@ -163,7 +163,7 @@ func viewOfRecord(t *testing.T, r Record) Of[float32] {
 	return v
 }
 
-// TestPinKeeps lets go of everything but the pinner.
+// TestPinKeeps drops all references except the pinner.
 func TestPinKeeps(t *testing.T) {
 	var memoryFreed, otherFreed atomic.Bool
 	var p runtime.Pinner

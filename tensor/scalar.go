@@ -9,7 +9,7 @@ import (
 	"godlpack/dlpack"
 )
 
-// Kind says what sort of value a Scalar holds.
+// Kind is the kind of a Scalar's value.
 type Kind uint8
 
 // The kinds of values.
@@ -23,8 +23,8 @@ const (
 	KindLanes // a vector: one Scalar a lane
 )
 
-// Scalar is the value of one element, as Load returns it and Store takes it. The zero Scalar is the integer 0.
-// Comparing with == compares kinds and bits, so that NaN equals itself, 0 is not -0 and no two vectors are equal.
+// Scalar is the value of one element, returned by Load and taken by Store. The zero Scalar is the integer 0. Comparing with ==
+// compares kinds and bits, so that NaN equals itself, 0 is not -0 and no two vectors are equal.
 type Scalar struct {
 	kind  Kind
 	width uint8 // in bits, of KindRaw
@@ -56,12 +56,12 @@ func BoolScalar(v bool) Scalar {
 	return Scalar{kind: KindBool}
 }
 
-// BigInt returns an integer of up to 128 bits: unsigned unless v is negative. The ValueError is that of a wider one.
+// BigInt returns an integer of up to 128 bits: unsigned unless v is negative. A wider one is a ValueError.
 func BigInt(v *big.Int) (Scalar, error) {
 	if v.Sign() < 0 && v.Cmp(new(big.Int).Lsh(big.NewInt(-1), 127)) < 0 || v.BitLen() > 128 {
 		return Scalar{}, dlpack.Errorf(dlpack.KindValue, "want an integer of at most 128 bits, got one of %d", v.BitLen())
 	}
-	low, high := new(big.Int).And(v, maxUint64), new(big.Int).Rsh(v, 64) // both as of two's complement
+	low, high := new(big.Int).And(v, maxUint64), new(big.Int).Rsh(v, 64) // both in two's complement
 	kind := KindUInt
 	if v.Sign() < 0 {
 		kind = KindInt
@@ -94,8 +94,8 @@ func (s Scalar) Bool() bool {
 	return s.bits != word{}
 }
 
-// Float64 returns the real part of a number, rounded to nearest where it is an integer beyond 2**53.
-// It is NaN for raw bits and vectors.
+// Float64 returns the real part of a number, rounded to nearest for an integer beyond 2**53. It is NaN for raw bits and
+// vectors.
 func (s Scalar) Float64() float64 { return real(s.Complex128()) }
 
 // Complex128 returns a number as a complex one; see Float64.
@@ -113,14 +113,14 @@ func (s Scalar) Complex128() complex128 {
 	return complex(math.NaN(), 0)
 }
 
-// Int64 returns an integer or truth value, and whether s is one that fits.
+// Int64 returns an integer or truth value, and reports whether s is one that fits.
 func (s Scalar) Int64() (int64, bool) {
 	v := int64(s.bits[0])
 	fits := s.bits[1] == uint64(v>>63) && (s.kind == KindInt || v >= 0)
 	return v, fits && s.whole()
 }
 
-// UInt64 returns an integer or truth value, and whether s is one that fits.
+// UInt64 returns an integer or truth value, and reports whether s is one that fits.
 func (s Scalar) UInt64() (uint64, bool) { return s.bits[0], s.bits[1] == 0 && s.whole() }
 
 // BigInt returns an integer or truth value, and nil for any other kind.
@@ -151,7 +151,7 @@ func (s Scalar) Raw() []byte {
 
 func (s Scalar) whole() bool { return s.kind == KindInt || s.kind == KindUInt || s.kind == KindBool }
 
-// String returns the value as Python would write it.
+// String returns the value in Python's notation.
 func (s Scalar) String() string {
 	switch s.kind {
 	case KindFloat:
@@ -162,7 +162,7 @@ func (s Scalar) String() string {
 	return s.Format(dlpack.DType{Lanes: 1})
 }
 
-// tuple writes the lanes of a vector: "(1.0, 2.0)".
+// tuple formats the lanes of a vector: "(1.0, 2.0)".
 func (s Scalar) tuple(d dlpack.DType) string {
 	texts := make([]string, len(s.Lanes()))
 	for i, lane := range s.Lanes() {
@@ -177,7 +177,7 @@ type integer struct {
 	hi, lo   uint64
 }
 
-// integer reads the integer or truth value of s.
+// integer returns the integer or truth value of s.
 func (s Scalar) integer() integer {
 	lo, hi := s.bits[0], s.bits[1]
 	if s.kind != KindInt || int64(hi) >= 0 {
@@ -194,7 +194,7 @@ func truncated(v float64) (n integer, ok bool) {
 		return integer{}, false
 	}
 	hi := uint64(whole * 0x1p-64)
-	lo := uint64(whole - float64(hi)*0x1p64) // exact: whole has 53 bits, of which hi took the upper ones
+	lo := uint64(whole - float64(hi)*0x1p64) // exact: whole has 53 bits, and hi has the upper ones
 	return integer{v < 0 && whole != 0, hi, lo}, true
 }
 
@@ -232,8 +232,8 @@ func (n integer) float64() float64 {
 	return n.signed(math.Ldexp(float64(top), exponent))
 }
 
-// sticky returns n cut to 53 bits, the last of them set if anything was cut off. Rounding that to fewer than 52
-// bits gives what rounding n itself would: a second rounding does no harm.
+// sticky returns n cut to 53 bits, the last of them set if any dropped bit was. Rounding that to fewer than 52 bits has the
+// same result as rounding n itself.
 func (n integer) sticky() float64 {
 	top, exponent := n.top()
 	if extra := bits.Len64(top) - 53; extra > 0 {
@@ -263,7 +263,7 @@ func (n integer) signed(magnitude float64) float64 {
 	return magnitude
 }
 
-// cut returns x without its last n bits, the then last bit set if one of them was.
+// cut returns x without its last n bits; its new last bit is set if any of them was.
 func cut(x uint64, n int) uint64 {
 	if x<<(64-n) != 0 {
 		return x>>n | 1

@@ -2,8 +2,8 @@ package tensor
 
 import "godlpack/dlpack"
 
-// The element types that Go lacks. Each holds the bits of one value; Float64 and Float32 give that value
-// exactly, XFrom rounds to the nearest (ties to even) in one step, and String writes it as Scalar.Format does.
+// The element types that Go lacks. Each holds the bits of one value; Float64 and Float32 return its exact value, XFrom rounds
+// to the nearest (ties to even) in one step, and String formats it as Scalar.Format does.
 type (
 	// Float16 is the IEEE 754 half: 1 sign, 5 exponent and 10 mantissa bits. Largest 65504; overflow is infinity.
 	Float16 uint16

@@ -16,7 +16,7 @@ type sample struct {
 	shape, strides []int64
 }
 
-// newSample returns a tensor of type d over memory. Strides of nil become NULL; the first element lies at byte offset.
+// newSample returns a tensor of type d over memory. Strides of nil become NULL; the first element is at byte offset.
 func newSample(d dlpack.DType, memory []byte, shape, strides []int64, offset int) *sample {
 	s := &sample{memory: memory, shape: slices.Clone(shape), strides: slices.Clone(strides)}
 	s.Tensor = dlpack.Tensor{Device: dlpack.Device{Type: dlpack.CPU}, NDim: int32(len(shape)), DType: d, ByteOffset: uint64(offset)}
@@ -99,7 +99,7 @@ var layouts = []struct {
 	{[]int64{2, 16}, []int64{-1, -3}, 47},
 }
 
-// layoutTypes have all the sizes that the loops tell apart.
+// layoutTypes have all the sizes that the loops distinguish.
 var layoutTypes = []string{"int8", "float16", "float32", "float64", "complex128", "int24", "float32x3", "int4", "uint4x3",
 	"float6_e2m3fn", "float6_e3m2fnx2", "float4_e2m1fn", "float4_e2m1fnx2", "int12", "uint1", "int65", "uint128", "handle_72"}
 
@@ -120,7 +120,7 @@ func forLayouts(t *testing.T, f func(t *testing.T, s *sample, padded bool)) {
 				if bits := l.first * d.BitSize(padded); bits%8 == 0 {
 					s.ByteOffset = uint64(bits / 8)
 				} else {
-					continue // a packed element inside a byte cannot be the first
+					continue // an element that begins inside a byte cannot be the first
 				}
 				t.Run(fmt.Sprintf("%s/%v/%v%v", name, padded, l.shape, l.strides), func(t *testing.T) { f(t, s, padded) })
 			}

@@ -7,17 +7,16 @@ import (
 	"godlpack/dlpack"
 )
 
-// TextOptions says how Text writes an array. The zero value is numpy's default.
+// TextOptions are the options of Text. The zero value is NumPy's default.
 type TextOptions struct {
-	Threshold int64 // more elements than these are summarised; 0 means 1000, below 0 always
-	EdgeItems int   // how many of them stay at each end of an axis; 0 means 3
+	Threshold int64 // arrays of more elements are summarized; 0 means 1000, below 0 always
+	EdgeItems int   // the elements shown at each end of an axis of such an array; 0 means 3
 	Width     int   // in columns; longer rows are wrapped; 0 means 75, below 0 never
-	Indent    int   // columns that stand before the text on its first line, as those of "Tensor("
+	Indent    int   // columns before the text on its first line, such as those of "Tensor("
 }
 
-// Text returns the values of t in nested brackets, as numpy writes an array: "[[0., 1.],\n [2., 3.]]". Each float is
-// the shortest decimal that reads back as the same bits. Memory that the host cannot read gives "<...>".
-// See Load for padded.
+// Text returns the values of t in nested brackets, as NumPy prints an array: "[[0., 1.],\n [2., 3.]]". Each float is the
+// shortest decimal that reads back as the same bits. Memory that the host cannot read gives "<...>". See Load for padded.
 func Text(t *dlpack.Tensor, padded bool, opt TextOptions) string {
 	size, err := t.Size()
 	switch {
@@ -51,7 +50,7 @@ func (opt *TextOptions) defaults() {
 	}
 }
 
-// A printer writes one array.
+// A printer formats one array.
 type printer struct {
 	tensor         *dlpack.Tensor
 	padded         bool
@@ -92,7 +91,7 @@ func (p *printer) visit(axis int, offset int64, f func(Scalar)) {
 	})
 }
 
-// axis writes what lies at offset from that axis on. Indent is the column of its elements, width what a line may take.
+// axis formats the elements at offset from that axis on. Indent is the column of its elements, width the limit of a line.
 func (p *printer) axis(axis int, offset int64, indent, width int) string {
 	switch len(p.shape) - axis {
 	case 0:
@@ -112,7 +111,7 @@ func (p *printer) axis(axis int, offset int64, indent, width int) string {
 	return "[" + strings.Join(parts, separator) + "]"
 }
 
-// row writes the last axis, over several lines where it is longer than width.
+// row formats the last axis, on several lines if it is longer than width.
 func (p *printer) row(offset int64, indent, width int) string {
 	var text strings.Builder
 	text.WriteByte('[')
@@ -126,7 +125,7 @@ func (p *printer) row(offset int64, indent, width int) string {
 		}
 		switch space := column + len(", "); {
 		case first:
-		case space+len(word) > width-1: // one column stays for the bracket or comma that follows
+		case space+len(word) > width-1: // one column is for the bracket or comma that follows
 			text.WriteString(",\n" + strings.Repeat(" ", indent))
 			column = indent
 		default:

@@ -11,7 +11,7 @@ import (
 	"godlpack/dlpack"
 )
 
-// textJSON is how numpy writes arrays and numbers: written by testdata/text.py.
+// textJSON has NumPy's text of arrays and numbers: written by testdata/text.py.
 //
 //go:embed testdata/text.json
 var textJSON []byte
@@ -62,7 +62,7 @@ func TestTextGolden(t *testing.T) {
 	}
 }
 
-// TestText has what numpy knows nothing of.
+// TestText has the cases that NumPy does not support.
 func TestText(t *testing.T) {
 	for _, try := range []struct {
 		dtype string

@@ -7,23 +7,22 @@ import (
 	"godlpack/dlpack"
 )
 
-// Of is a read-only view of elements of type T in memory that the host can reach. It is small: pass it by value.
+// Of is a read-only view of elements of type T in memory that the host can access. It is small: pass it by value.
 //
 // A view of Go memory keeps that memory alive, as any Go pointer does. A view of other memory borrows it, with shape and
-// strides: all three must outlive the view, unless the view holds their owner (Hold). Nobody may change the numbers
-// of shape and strides while there is a view, since its bounds checks rely on them.
+// strides: all three must outlive the view, unless the view holds their owner (Hold). Shape and strides must not change as long
+// as a view exists, since its bounds checks rely on them.
 type Of[T Element] struct{ span[T] }
 
 // Mut is a view whose elements may also be set.
 type Mut[T Element] struct{ Of[T] }
 
-// View returns t as a view of elements T, if it is as the options ask. It checks t itself (Tensor.Validate) and does
-// not allocate.
+// View returns t as a view of elements T, if it meets the options. It checks t itself (Tensor.Validate) and does not allocate.
 //
-// It is a TypeError if t has another type than T, or other lanes. It is a ValueError if t has not as many axes as asked.
-// It is a BufferError if the host cannot read the memory, if the elements are not aligned (R42), if lanes below a byte
-// are stored in another way than in T (see Flagged), for the other options, and for whatever Validate refuses.
-// Strides may be anything that stays in the address space, also negative, zero, or NULL for compact ones (R40).
+// It is a TypeError if t has another type or other lanes than T. It is a ValueError if t does not have the requested number of
+// axes. It is a BufferError if the host cannot read the memory, if the elements are not aligned (R42), if lanes below a byte
+// are stored differently than in T (see Flagged), for the other options, and for all that Validate rejects. Any strides within
+// the address space are accepted, also negative, zero, or NULL for compact ones (R40).
 func View[T Element](t *dlpack.Tensor, options ...Option) (Of[T], error) {
 	v, err := viewOf[T](t, newRequest(options))
 	if err == nil {
@@ -35,8 +34,8 @@ func View[T Element](t *dlpack.Tensor, options ...Option) (Of[T], error) {
 	return Of[T]{v}, nil
 }
 
-// MutView returns t as a view that can be written; see View. Whether t may be written at all (R43) the caller knows: a
-// Tensor does not say, but the flags beside it do. With Flagged, one that is ReadOnly is a BufferError.
+// MutView returns t as a writable view; see View. The caller must ensure that t may be written (R43): a Tensor does not contain
+// that information, but its flags do. With Flagged, one that is ReadOnly is a BufferError.
 func MutView[T Element](t *dlpack.Tensor, options ...Option) (Mut[T], error) {
 	if err := newRequest(options).writable(); err != nil {
 		return Mut[T]{}, err
@@ -45,9 +44,9 @@ func MutView[T Element](t *dlpack.Tensor, options ...Option) (Mut[T], error) {
 	return Mut[T]{v}, err
 }
 
-// Hold returns v as a view that keeps owner reachable, as do all views made from it: for memory that Go does not manage,
-// whose owner frees it when it is collected (runtime.AddCleanup). What Slice returns does not hold the owner. It takes memory
-// of its own, for a copy of shape and strides beside the owner.
+// Hold returns v as a view that keeps owner reachable, as do all views made from it: for memory that Go does not manage, whose
+// owner frees it when it is collected (runtime.AddCleanup). Results of Slice do not hold the owner. Hold allocates memory for a
+// copy of shape and strides and the owner.
 func (v Of[T]) Hold(owner any) Of[T] {
 	v.span = v.hold(owner)
 	return v
@@ -59,14 +58,14 @@ func (v Mut[T]) Hold(owner any) Mut[T] {
 	return v
 }
 
-// At returns one element. It panics with an IndexError if there is not one index for each axis, or if one lies outside its
-// axis. Where speed counts, loop over All or Pointers, or over the Slice of what is compact: they cost nothing per element.
+// At returns one element. It panics with an IndexError if the number of indices is not that of the axes, or if one is outside
+// its axis. For speed, loop over All or Pointers, or over the Slice of a compact view: they cost nothing per element.
 func (v Of[T]) At(index ...int) T { return *v.at(offsetOf(v.Shape(), v.strides(), index)) }
 
 // Set sets one element; see At.
 func (v Mut[T]) Set(value T, index ...int) { *v.at(offsetOf(v.Shape(), v.strides(), index)) = value }
 
-// offsetOf returns the offset of an element, after checking its index.
+// offsetOf returns the offset of an element, and checks its index.
 func offsetOf(shape, strides []int64, index []int) int64 {
 	if len(index) != len(shape) {
 		panicRank(len(index), len(shape))
@@ -86,7 +85,7 @@ func offsetOf(shape, strides []int64, index []int) int64 {
 	return offset
 }
 
-// The panics carry numbers alone, so that At needs no memory.
+// The panics carry only numbers, so that At does not allocate.
 func panicRank(got, want int) {
 	panic(dlpack.Errorf(dlpack.KindIndex, "want %d indices, got %d", want, got))
 }
@@ -96,21 +95,22 @@ func panicIndex(i, axis int, extent int64) {
 }
 
 // Slice returns all elements in row-major order as a slice of the tensor's own memory, empty if there are none. A slice of an
-// Of must not be written. It is for views that are Contiguous, as those are which were asked for as such: by RowMajor of View,
-// order=C of an exported function. It panics with a BufferError for others, which All, Pointers, At and Row can read.
+// Of must not be written. It is for Contiguous views, which can be requested: by RowMajor of View, order=C of an exported
+// function. It panics with a BufferError for others, which All, Pointers, At and Row can read.
 func (v Of[T]) Slice() []T { return v.compact('C', false) }
 
-// Slice is Slice of an Of. What is written into it is written into the tensor.
+// Slice is Slice of an Of. Writes to it change the tensor.
 func (v Mut[T]) Slice() []T { return v.compact('C', true) }
 
-// SliceF is Slice in column-major order, the first axis the fastest, as Fortran and BLAS have matrices. It is for views that
-// were asked for as such: by ColumnMajor of View, order=F of an exported function. It panics with a BufferError for others.
+// SliceF is Slice in column-major order, the first axis the fastest, as Fortran and BLAS store matrices. It is for views
+// requested so: by ColumnMajor of View, order=F of an exported function. It panics with a BufferError for others.
 func (v Of[T]) SliceF() []T { return v.compact('F', false) }
 
-// SliceF is SliceF of an Of. What is written into it is written into the tensor.
+// SliceF is SliceF of an Of. Writes to it change the tensor.
 func (v Mut[T]) SliceF() []T { return v.compact('F', true) }
 
-// compact is the memory of a view whose elements lie one behind the other in the order given: 'C', as all without strides do, or 'F'.
+// compact returns the memory of a view with consecutive elements in the given order: 'C', the order of all without strides, or
+// 'F'.
 func (v Of[T]) compact(order byte, writes bool) []T {
 	if v.start == nil {
 		return nil
@@ -121,7 +121,7 @@ func (v Of[T]) compact(order byte, writes bool) []T {
 	return unsafe.Slice((*T)(v.start), v.Len())
 }
 
-// panicGaps says what can be done, by the author and by the caller, who may not know each other.
+// panicGaps panics with the remedies for the function's author and for its caller, who may be different people.
 func panicGaps[T Element](v span[T], order byte, writes bool) {
 	method := "Slice: want elements one behind the other"
 	if order == 'F' {
@@ -132,7 +132,7 @@ func panicGaps[T Element](v span[T], order byte, writes bool) {
 		method, DTypeOf[T](), slices.Clone(v.Shape()), slices.Clone(v.strides()), dlpack.OrderRemedy("x", order, v.NDim(), writes), order))
 }
 
-// Rows returns how many rows there are along the last axis: 6 for shape (2, 3, 4). A view without axes is one row.
+// Rows returns the number of rows along the last axis: 6 for shape (2, 3, 4). A view without axes is one row.
 func (v Of[T]) Rows() int {
 	rows := 1
 	for _, extent := range v.Shape()[:max(v.NDim()-1, 0)] {
@@ -141,8 +141,8 @@ func (v Of[T]) Rows() int {
 	return rows
 }
 
-// Row returns row i of Rows as a view of one axis, which has one element for a view without axes. Rows are counted in
-// row-major order. It panics with an IndexError if there is none.
+// Row returns row i of Rows as a view of one axis, which has one element for a view without axes. Rows are counted in row-major
+// order. It panics with an IndexError for any other i.
 func (v Of[T]) Row(i int) Of[T] {
 	if rows := v.Rows(); uint(i) >= uint(rows) {
 		panic(dlpack.Errorf(dlpack.KindIndex, "want a row below %d, got %d", rows, i))
@@ -162,7 +162,7 @@ func (v Of[T]) Row(i int) Of[T] {
 	return v
 }
 
-// one is the extent of the row that a view without axes is. Hold has another beside the owner.
+// one is the extent of the row of a view without axes. Hold has another beside the owner.
 var one = int64(1)
 
 // alone returns a view without axes as one of one axis.
@@ -174,7 +174,7 @@ func (v Of[T]) alone() Of[T] {
 	return v
 }
 
-// Row returns row i as a view that can be written; see Of.Row.
+// Row returns row i as a writable view; see Of.Row.
 func (v Mut[T]) Row(i int) Mut[T] { return Mut[T]{v.Of.Row(i)} }
 
 // rowOffset returns the offset of the first element of row i.

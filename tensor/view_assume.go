@@ -6,12 +6,12 @@ import (
 	"godlpack/dlpack"
 )
 
-// Assume makes v, a zero view of any kind, one of t, without a look at it. The caller has made sure, of this very record,
-// that it is valid (Tensor.Validate), that its elements are T's and stored as T stores them, that they are aligned, that
-// the memory has an address, that the host can reach it if v is an Of or a Mut, and that it may be written if v is a Mut or
-// a DeviceMut. Of nil, v stays zero.
+// Assume makes v, a zero view of any kind, a view of t, without checks. The caller has verified for this very record that it is
+// valid (Tensor.Validate), that its elements are T's and stored as T stores them, that they are aligned, that the memory has an
+// address, that the host can access it if v is an Of or a Mut, and that it may be written if v is a Mut or a DeviceMut. For
+// nil, v stays zero.
 //
-// View, MutView and their siblings are for everybody else: a mistake here reads and writes any memory.
+// All other code uses View, MutView and the device views: a mistake here reads and writes arbitrary memory.
 func (v *span[T]) Assume(t *dlpack.Tensor) {
 	if t == nil {
 		return
@@ -19,7 +19,7 @@ func (v *span[T]) Assume(t *dlpack.Tensor) {
 	v.start, v.dims, v.steps, v.place = first(t), t.Shape, t.Strides, placeOf(int(t.NDim), t.Device)
 }
 
-// Assumed reports whether v is what Assume makes of t: the same elements, by the very numbers that t has for them.
+// Assumed reports whether v is the result of Assume for t: the same elements, with t's own shape and strides.
 func (v span[T]) Assumed(t *dlpack.Tensor) bool {
 	return v.start == t.Start() && v.dims == t.Shape && v.steps == t.Strides && v.place == placeOf(int(t.NDim), t.Device) &&
 		DTypeOf[T]() == t.DType

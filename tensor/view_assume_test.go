@@ -6,7 +6,7 @@ import (
 	"godlpack/dlpack"
 )
 
-// Of a record that View accepts, Assume makes the same view.
+// For a record that View accepts, Assume makes the same view.
 func TestAssumeIsViewWithoutTheChecks(t *testing.T) {
 	data := []float32{0, 1, 2, 3, 4, 5}
 	for _, c := range []struct {
@@ -41,7 +41,7 @@ func TestAssumeIsViewWithoutTheChecks(t *testing.T) {
 	}
 }
 
-// A view is what Assume makes of a record only if nothing differs, not even where the numbers are.
+// Assumed is true only if nothing differs, not even the addresses of shape and strides.
 func TestAssumed(t *testing.T) {
 	data := []float32{0, 1, 2, 3, 4, 5}
 	v, err := FromSlice(data, 2, 3)

@@ -7,7 +7,7 @@ import (
 	"godlpack/dlpack"
 )
 
-// TestViewAllocates goes all ways that shall take no heap memory.
+// TestViewAllocates checks all operations that must not allocate heap memory.
 func TestViewAllocates(t *testing.T) {
 	data, bools := make([]float32, 24), make([]bool, 2)
 	shape, strides := []int64{4, 3, 2}, []int64{-6, 2, 1}

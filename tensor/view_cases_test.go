@@ -14,7 +14,7 @@ import (
 	"godlpack/dlpack"
 )
 
-// viewCases is testdata/views.json: what CCCL's mdspan conversions do, case by case.
+// viewCases is testdata/views.json: the results of CCCL's mdspan conversions, case by case.
 type viewCases struct {
 	About  string
 	DTypes []struct {
@@ -29,7 +29,7 @@ type viewCases struct {
 	Import        []importCase
 }
 
-// differs are the cases in which this package does otherwise than CCCL, and why. The tests state what it does.
+// differs are the cases in which this package differs from CCCL, and the reasons. The tests state its results.
 var differs = map[string]string{
 	"byte":                       "Go's byte is its uint8; there is no std::byte",
 	"std::complex<float> (host)": "CCCL wants its own complex type; Go has but one, of the same memory",
@@ -39,7 +39,7 @@ var differs = map[string]string{
 	"import/null_strides_1_2":    "NULL strides are compact ones (R40); a DLTensor does not tell its version",
 }
 
-// readCases reads the file and refuses fields that no test looks at.
+// readCases reads the file and rejects fields that no test uses.
 func readCases(t *testing.T) viewCases {
 	t.Helper()
 	f, err := os.Open("testdata/views.json")
@@ -77,7 +77,7 @@ func TestCaseDTypes(t *testing.T) {
 }
 
 func TestCaseRejectedTypes(t *testing.T) {
-	near := map[string][]string{ // the Go types that come nearest; T is a defined type, such as cgo's C.wchar_t
+	near := map[string][]string{ // the nearest Go types; T is a defined type, such as cgo's C.wchar_t
 		"char (plain)":                         {"T int8", "T uint8", "string"},
 		"wchar_t":                              {"T int32"},
 		"char16_t":                             {"T uint16"},
@@ -130,7 +130,7 @@ type exportWant struct {
 	Data           string
 }
 
-// A wideInt is an int64 of a Go program that got the number from somewhere: "2^63" wraps round.
+// A wideInt is an int64 of a Go program that received the number from outside: "2^63" wraps round.
 type wideInt int64
 
 func (w *wideInt) UnmarshalJSON(b []byte) error {
@@ -151,7 +151,7 @@ func numbers(wide []wideInt) []int64 {
 	return all
 }
 
-// exportTests are the cases that are not a plain input with a plain result.
+// exportTests are the cases other than a plain input with a plain result.
 var exportTests = map[string]func(*testing.T, exportCase){
 	"export/extent_too_large": func(t *testing.T, c exportCase) {
 		in := decodeCase[exportInput](t, c.Input)
@@ -299,7 +299,7 @@ func checkExport(t *testing.T, got *dlpack.Tensor, want exportWant) {
 	}
 }
 
-// decodeCase decodes one value of the file, all fields of which must be known.
+// decodeCase decodes one value of the file, which must have no unknown fields.
 func decodeCase[T any](t *testing.T, raw json.RawMessage) (v T) {
 	t.Helper()
 	d := json.NewDecoder(strings.NewReader(string(raw)))

@@ -82,7 +82,7 @@ func TestDeviceViews(t *testing.T) {
 	wantKind(t, err, dlpack.KindBuffer)
 }
 
-// TestKindsOfViews says which kind of view has what: only what the host can reach has elements, only Mut has Set.
+// TestKindsOfViews checks the methods of each kind of view: only views for the host have elements, only Mut has Set.
 func TestKindsOfViews(t *testing.T) {
 	for _, try := range []struct {
 		view            reflect.Type

@@ -6,13 +6,13 @@ import (
 	"godlpack/dlpack"
 )
 
-// A hold is an owner with the numbers of a view, which thereby keeps it: Go keeps all of what a pointer leads into.
+// A hold is an owner with a view's shape and strides, which keep it alive: Go keeps the whole object that a pointer leads into.
 type hold struct {
 	owner any
 	axes  [2 * inlineAxes]int64
 }
 
-// A bigHold is one for views of more axes.
+// A bigHold is a hold for views of more axes.
 type bigHold struct {
 	owner any
 	axes  [2 * dlpack.MaxNDim]int64

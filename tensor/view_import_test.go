@@ -41,7 +41,7 @@ type importWant struct {
 	Base               string
 }
 
-// refusals says which error stands for a text of CCCL's: its kind and what it names.
+// refusals maps CCCL's error texts to errors: their kinds and the names in them.
 var refusals = map[string]struct {
 	kind dlpack.Kind
 	text string
@@ -78,7 +78,7 @@ func TestCaseImport(t *testing.T) {
 	}
 }
 
-// ownImport replaces what a case expects by what this package does.
+// ownImport replaces a case's expectation by this package's result.
 func ownImport(t *testing.T, c importCase) importCase {
 	own := map[string]importWant{
 		"import/null_strides_1_2": {Shape: []int64{2, 3}, Strides: []int64{3, 1}, Values: json.RawMessage(`[[1,2,3],[4,5,6]]`)},
@@ -164,7 +164,7 @@ func checkImport[T int32 | float32](t *testing.T, v Of[T], want *importWant) {
 	}
 }
 
-// checkPlace checks where the view begins, and that it is of the type that has no Set.
+// checkPlace checks the start of the view, and that its type has no Set.
 func checkPlace[T Element](t *testing.T, v Of[T], data unsafe.Pointer, record *dlpack.Tensor, want *importWant) {
 	t.Helper()
 	if want.Base != "" && record.Data != data {
@@ -213,7 +213,7 @@ func flatten[T int32 | float32](t *testing.T, raw json.RawMessage) []T {
 	return all
 }
 
-// caseMemory returns what the case says lies at data; what it leaves open counts upwards from 1.
+// caseMemory returns the case's memory at data; unspecified elements count upwards from 1.
 func caseMemory[T int32 | float32](t *testing.T, c importCase) []T {
 	memory := make([]T, 40)
 	for i := range memory {

@@ -6,7 +6,7 @@ import (
 	"godlpack/dlpack"
 )
 
-// Option is something that is asked of a tensor, or known about it, beside its type.
+// Option is a requirement on a tensor beside its type, or information about it.
 type Option struct {
 	kind  optionKind
 	value uint64
@@ -21,7 +21,7 @@ const (
 	optionFlags
 )
 
-// A layout is what the strides shall be.
+// A layout is a requirement on the strides.
 type layout uint64
 
 const (
@@ -31,25 +31,25 @@ const (
 	ascending
 )
 
-// The layouts that a view can ask for. Without one, any strides will do. Strides of axes with extent 1, and all strides
-// of an empty tensor, are free.
+// The layouts that a view can require. Without one, any strides are accepted. Strides of axes with extent 1, and all strides of
+// an empty tensor, are free.
 var (
 	RowMajor    = Option{optionLayout, uint64(rowMajor)}    // compact, the last axis is the fastest; Slice works
 	ColumnMajor = Option{optionLayout, uint64(columnMajor)} // compact, the first axis is the fastest
 	Ascending   = Option{optionLayout, uint64(ascending)}   // all strides above 0: nothing reversed, nothing broadcast
 )
 
-// NDim asks for n axes.
+// NDim requires n axes.
 func NDim(n int) Option { return Option{optionNDim, uint64(n)} }
 
-// On asks for memory of that type of device.
+// On requires memory of that type of device.
 func On(d dlpack.DeviceType) Option { return Option{optionDevice, uint64(d)} }
 
-// Flagged says what the flags beside the tensor are: those of its ManagedTensorVersioned. Without them it is taken for
-// writable, and lanes below a byte for packed.
+// Flagged passes the flags that belong to the tensor: those of its ManagedTensorVersioned. Without them the tensor is assumed
+// to be writable, and its lanes below a byte to be packed.
 func Flagged(f dlpack.Flags) Option { return Option{optionFlags, uint64(f)} }
 
-// A request is all options together.
+// A request combines all options.
 type request struct {
 	ndim   int // any if below 0
 	layout layout
@@ -74,7 +74,7 @@ func newRequest(options []Option) request {
 	return r
 }
 
-// writable refuses what is known to be read-only.
+// writable rejects memory that the flags mark read-only.
 func (r request) writable() error {
 	if r.flags.Has(dlpack.ReadOnly) {
 		return dlpack.Errorf(dlpack.KindBuffer, "want a tensor that may be written, got a read-only one")
@@ -82,7 +82,7 @@ func (r request) writable() error {
 	return nil
 }
 
-// check holds a valid tensor against the request.
+// check checks a valid tensor against the request.
 func (r request) check(t *dlpack.Tensor) error {
 	switch {
 	case r.device != 0 && r.device != t.Device.Type:
@@ -108,7 +108,7 @@ func (l layout) matches(shape, strides []int64) bool {
 	return true
 }
 
-// remedy says how to get what matches: what is row-major is ascending, too.
+// remedy describes how to get a matching tensor: a row-major one is ascending, too.
 func (l layout) remedy(ndim int) string {
 	if l == columnMajor {
 		return dlpack.OrderRemedy("x", 'F', ndim, false)

@@ -56,7 +56,7 @@ func TestOptionsRefuse(t *testing.T) {
 	}
 }
 
-// TestStorage views lanes below a byte, which fit only if they are stored as the Go type has them.
+// TestStorage views lanes below a byte, which fit only if they are stored as in the Go type.
 func TestStorage(t *testing.T) {
 	padded, packed := Flagged(dlpack.SubbytePadded), Flagged(0)
 	for _, try := range []struct {

@@ -7,10 +7,10 @@ import (
 	"godlpack/dlpack"
 )
 
-// FromSlice returns data as a view of that shape, in row-major order: FromSlice(data, 2, 3). An array goes as arr[:].
-// The view keeps shape; do not change the numbers in it. It does not allocate.
+// FromSlice returns data as a view of that shape, in row-major order: FromSlice(data, 2, 3). Pass an array as arr[:]. The view
+// keeps shape; do not change its elements. It does not allocate.
 //
-// It is a ValueError if shape has not exactly len(data) elements, a negative extent or more than 64 axes.
+// It is a ValueError if shape does not have exactly len(data) elements, or has a negative extent or more than 64 axes.
 func FromSlice[T Element](data []T, shape ...int64) (Mut[T], error) {
 	n, err := checkShape(shape)
 	if err != nil {
@@ -23,9 +23,9 @@ func FromSlice[T Element](data []T, shape ...int64) (Mut[T], error) {
 	return sliceView(data, 0, shape, nil), nil
 }
 
-// FromStrided returns elements of data as a view of any shape and strides. Index 0 of all axes is data[offset]; strides
-// are in elements, of any sign, and nil for row-major ones. The view keeps shape and strides; do not change the numbers
-// in them. It does not allocate.
+// FromStrided returns elements of data as a view of any shape and strides. Index 0 of all axes is data[offset]; strides are in
+// elements, of any sign, and nil for row-major ones. The view keeps shape and strides; do not change their elements. It does
+// not allocate.
 //
 // It is a ValueError if an index could reach outside data, if shape and strides differ in length, and for shapes as in
 // FromSlice.
@@ -87,7 +87,7 @@ func outside(n int, shape, strides []int64, first int64, last uint64) error {
 		slices.Clone(shape), slices.Clone(strides), n, first, last)
 }
 
-// asValue turns an error about a tensor from elsewhere into one about an argument.
+// asValue converts an error about a foreign tensor to one about an argument.
 func asValue(err error) error {
 	if err == nil {
 		return nil

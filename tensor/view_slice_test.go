@@ -75,8 +75,8 @@ func TestFromBools(t *testing.T) {
 	wantKind(t, err, dlpack.KindValue)
 }
 
-// FuzzFromStrided compares with a plain count of all indices, in numbers without end: FromStrided takes a shape if and
-// only if they all lie in the slice, and At then reads just those elements.
+// FuzzFromStrided compares with a simple enumeration of all indices, in unlimited integers: FromStrided accepts a shape if and
+// only if they all lie in the slice, and At then reads exactly those elements.
 func FuzzFromStrided(f *testing.F) {
 	f.Add(uint8(6), 0, []byte{2, 3, 0, 3, 1, 0})
 	f.Add(uint8(6), 5, []byte{2, 0xfd, 0, 3, 0xff, 0})
@@ -91,7 +91,7 @@ func FuzzFromStrided(f *testing.F) {
 			data[i] = int32(i)
 		}
 		var shape, strides []int64
-		for ; len(axes) >= 3 && len(shape) < 4; axes = axes[3:] { // extent, stride, and how far that is shifted
+		for ; len(axes) >= 3 && len(shape) < 4; axes = axes[3:] { // extent, stride, and the stride's shift
 			shape = append(shape, int64(int8(axes[0]))%8)
 			strides = append(strides, int64(int8(axes[1]))<<(axes[2]&63))
 		}
@@ -117,7 +117,7 @@ func FuzzFromStrided(f *testing.F) {
 	})
 }
 
-// reached returns the place of every element in row-major order, and whether all lie in a slice of n.
+// reached returns the place of every element in row-major order, and reports whether all lie in a slice of n.
 func reached(offset int64, shape, strides []int64, n int64) (places []int32, inside bool) {
 	total := int64(1)
 	for _, extent := range shape {

@@ -6,18 +6,18 @@ import (
 	"godlpack/dlpack"
 )
 
-// A span is what views of all kinds have in common: where the elements lie, but no way to reach them. It is four words,
-// as many as Go keeps in registers: a bigger one would lie in memory, and be copied there at each call of a method.
+// A span is the common part of all views: the place of the elements, without access to them. It is four words, as many as Go
+// keeps in registers: a larger one would be in memory, and be copied there at each call of a method.
 type span[T Element] struct {
 	start unsafe.Pointer // the first element; nil if there is none
-	dims  *int64         // extents, one for each axis; where they are is also what Hold has tied an owner to
+	dims  *int64         // extents, one for each axis; with Hold, their memory also keeps the owner
 	steps *int64         // strides, in elements; nil means compact row-major
 	place
 }
 
 var _ [32]byte = [unsafe.Sizeof(span[byte]{})]byte{}
 
-// A place is a device and a number of axes, in as little as they need.
+// A place is a device and a number of axes, in compact form.
 type place struct {
 	axes uint8
 	held bool  // Hold has made dims
@@ -71,11 +71,11 @@ func (v span[T]) Stride(i int) int64 {
 	return step
 }
 
-// Contiguous reports whether the elements lie one behind the other in row-major order, so that Slice works. It is true where
-// there are none.
+// Contiguous reports whether the elements are consecutive in row-major order, so that Slice works. It is true for an empty
+// view.
 func (v span[T]) Contiguous() bool { return dlpack.IsContiguous(v.Shape(), v.strides(), 'C') }
 
-// Device returns the device whose memory this is.
+// Device returns the device of the memory.
 func (v span[T]) Device() dlpack.Device {
 	return dlpack.Device{Type: dlpack.DeviceType(v.kind), ID: v.id}
 }
@@ -87,7 +87,7 @@ func (v span[T]) at(offset int64) *T {
 	return (*T)(unsafe.Add(v.start, offset*int64(unsafe.Sizeof(*(*T)(nil)))))
 }
 
-// viewOf checks t and returns where its elements lie.
+// viewOf checks t and returns the span of its elements.
 func viewOf[T Element](t *dlpack.Tensor, r request) (span[T], error) {
 	if err := t.Validate(); err != nil {
 		return span[T]{}, err
@@ -109,7 +109,7 @@ func viewOf[T Element](t *dlpack.Tensor, r request) (span[T], error) {
 	return v, nil
 }
 
-// fits refuses elements that are not stored as Go stores a T.
+// fits rejects elements that are not stored as Go stores a T.
 func fits[T Element](t *dlpack.Tensor, flags dlpack.Flags) error {
 	want := DTypeOf[T]()
 	if t.DType != want {

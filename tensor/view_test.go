@@ -59,7 +59,7 @@ func TestViewLayouts(t *testing.T) {
 	}
 }
 
-// checkSlice holds what Slice gives, or what it says, against the elements.
+// checkSlice compares Slice's result or error with the elements.
 func checkSlice(t *testing.T, v Of[float32], want []float32) {
 	t.Helper()
 	defer func() {
@@ -109,7 +109,7 @@ func checkWalks(t *testing.T, v Of[float32], want []float32) {
 	}
 }
 
-// next moves a multi-index on, the last axis first.
+// next advances a multi-index, the last axis first.
 func next(index []int, shape []int64) {
 	for i := len(index) - 1; i >= 0; i-- {
 		if index[i]++; index[i] < int(shape[i]) {
@@ -225,7 +225,7 @@ func TestViewEmpty(t *testing.T) {
 	}
 }
 
-// TestViewPanics asks for what is not there; the panics carry an IndexError.
+// TestViewPanics uses invalid indices and rows; the panics carry an IndexError.
 func TestViewPanics(t *testing.T) {
 	v := mustView[int8](t, of(make([]int8, 6), []int64{2, 3}, nil, 0))
 	for name, f := range map[string]func(){
@@ -287,13 +287,13 @@ func TestRowOfNoAxes(t *testing.T) {
 	}
 }
 
-// More axes than a walk has room for.
+// A view has more axes than fit in a walk.
 func TestWalkOfManyAxes(t *testing.T) {
 	const n = 12
 	data, want := make([]int16, 1<<n), []int16{}
 	shape, strides := make([]int64, n), make([]int64, n)
 	for i := range n {
-		shape[i], strides[i] = 2, 1<<i // columns first
+		shape[i], strides[i] = 2, 1<<i // column-major
 	}
 	for i := range data {
 		data[i] = int16(i)

@@ -5,14 +5,14 @@ import (
 	"unsafe"
 )
 
-// All yields every element with its number, from 0 on, in row-major order, however the elements lie:
+// All yields every element with its number, from 0 on, in row-major order, for any strides:
 //
 //	for i, x := range v.All() {
 //		squares[i] = x * x
 //	}
 //
-// The compiler makes plain loops of it, one for each run of elements that are the same distance apart: a compact view, and
-// each view of one axis, is a single run.
+// The compiler makes simple loops of it, one for each run of elements at equal distances: a compact view, and each view of one
+// axis, is a single run.
 func (v Of[T]) All() iter.Seq2[int, T] {
 	return func(yield func(int, T) bool) {
 		i := 0
@@ -28,7 +28,7 @@ func (v Of[T]) All() iter.Seq2[int, T] {
 	}
 }
 
-// Pointers yields where every element lies, in the order of All, for loops that change them:
+// Pointers yields the address of every element, in the order of All, for loops that change them:
 //
 //	for p := range v.Pointers() {
 //		*p *= 2
@@ -50,8 +50,8 @@ func (v Mut[T]) Pointers() iter.Seq[*T] {
 type walk struct {
 	start  unsafe.Pointer // the first element of this run
 	step   int            // from one element of a run to the next, in bytes
-	length int            // how many elements a run has
-	runs   int            // how many runs are left, this one among them
+	length int            // the number of elements in a run
+	runs   int            // the number of runs left, including this one
 
 	first          unsafe.Pointer // the first element of all
 	size           int            // of an element, in bytes
@@ -71,7 +71,7 @@ func (v Of[T]) walk() walk {
 	return w
 }
 
-// split takes as many of the last axes as possible for the runs: those that step through memory as one axis would.
+// split uses as many of the last axes as possible for the runs: those that one axis could replace.
 func (w *walk) split(shape, strides []int64) {
 	length, step, outer := int64(1), int64(0), len(shape)
 	for ; outer > 0; outer-- {
@@ -99,7 +99,7 @@ func (w *walk) cut(shape, strides []int64) {
 	}
 }
 
-// next goes on to the next run.
+// next proceeds to the next run.
 func (w *walk) next() {
 	if w.runs--; w.runs == 0 {
 		return

@@ -6,7 +6,7 @@ import (
 	"godlpack/dlpack"
 )
 
-// The element types that Go has no numbers for. They lie in memory as on any little-endian machine.
+// The element types without Go numbers. Their memory layout is that of any little-endian machine.
 type (
 	// Int128 is a signed integer of 128 bits.
 	Int128 struct {

@@ -23,7 +23,7 @@ func TestWide(t *testing.T) {
 	}
 }
 
-// TestWideLoads holds the Go types against Load, which reads the same memory by its dtype.
+// TestWideLoads compares the Go types with Load, which reads the same memory by its dtype.
 func TestWideLoads(t *testing.T) {
 	wantLoad(t, []Int128{Int128From(-7), {3, 4}})
 	wantLoad(t, []UInt128{{7, 8}, {math.MaxUint64, 0}})

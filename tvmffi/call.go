@@ -31,13 +31,13 @@ type call struct {
 	*bridge
 	fn     *kernel.Func
 	args   []packed.Any
-	thread uintptr // that the call is in
+	thread uintptr // of the call
 
-	values []packed.Value // the arguments as kernel has them
+	values []packed.Value // the arguments in kernel's convention
 	codes  []packed.Code
 
 	mu      sync.Mutex
-	blocks  [][][2]uint64                    // that values and codes refer to, which Go's collector cannot see there
+	blocks  [][][2]uint64                    // memory of values and codes, which Go's collector does not find there
 	outputs []*dlpack.ManagedTensorVersioned // likewise
 	owned   []packed.Any                     // results of callbacks
 	raised  *object                          // the error that kernel.ErrRaised stands for
@@ -45,7 +45,7 @@ type call struct {
 
 var calls = sync.Pool{New: func() any { return new(call) }}
 
-// run is call up to errors and the tidying.
+// run is call without the error handling and cleanup.
 func (c *call) run(result *packed.Any) error {
 	if err := c.takeArguments(); err != nil {
 		return err
@@ -61,7 +61,7 @@ func (c *call) run(result *packed.Any) error {
 	return c.give(ret.Get(), result)
 }
 
-// takeArguments fills values and codes. Of arguments that are too many only the number counts: kernel refuses them.
+// takeArguments fills values and codes. If there are too many arguments, only their number counts: kernel rejects them.
 func (c *call) takeArguments() error {
 	n := len(c.args)
 	c.values, c.codes = slices.Grow(c.values[:0], n)[:n], slices.Grow(c.codes[:0], n)[:n]
@@ -81,14 +81,14 @@ func (c *call) raise(err error) {
 	if e == nil || !errors.Is(err, kernel.ErrRaised) {
 		e = c.newError(dlpack.KindOf(err).String(), dlpack.MessageOf(err))
 		if e == nil {
-			return // no memory to say so
+			return // no memory for the error
 		}
 		defer c.release(e)
 	}
 	c.setError(e)
 }
 
-// end gives back what is left, and forgets the rest.
+// end releases the remaining objects, and resets the call.
 func (c *call) end() {
 	for i := range c.owned {
 		c.drop(&c.owned[i])
@@ -102,7 +102,7 @@ func (c *call) end() {
 	c.blocks, c.outputs, c.owned = c.blocks[:0], c.outputs[:0], c.owned[:0]
 }
 
-// drop gives back what a value owns.
+// drop releases what a value owns.
 func (c *call) drop(a *packed.Any) {
 	if a.Index >= firstObject {
 		c.release(objectOf(a))

@@ -21,7 +21,7 @@ func list(elem kernel.Param) kernel.Param {
 	return kernel.Param{Name: "x", Kind: kernel.KindList, Elem: &elem}
 }
 
-// invoke calls a function that takes and gives params, and returns its result, an error as one of Go.
+// invoke calls a function with params and results, and returns its result, an error as a Go error.
 func (f *fake) invoke(do func(*kernel.Call) error, params, results []kernel.Param, args ...packed.Any) (packed.Any, error) {
 	f.t.Helper()
 	fn, err := kernel.Prepare(kernel.Func{Name: "f", Params: params, Results: results, Do: do})
@@ -29,7 +29,7 @@ func (f *fake) invoke(do func(*kernel.Call) error, params, results []kernel.Para
 		f.t.Fatal(err)
 	}
 	b := &bridge{ffi: f, functions: []*kernel.Func{nil, fn}}
-	runtime.LockOSThread() // as a goroutine is that C has called
+	runtime.LockOSThread() // like a goroutine that C has called
 	defer runtime.UnlockOSThread()
 	var result packed.Any
 	switch rc := b.call(2, thread(), args, &result); {
@@ -42,7 +42,7 @@ func (f *fake) invoke(do func(*kernel.Call) error, params, results []kernel.Para
 	return result, fmt.Errorf("%s: %s", textOf(cell.kind), textOf(cell.message))
 }
 
-// text returns words as text of tvm-ffi: small, or an object.
+// text returns a string as tvm-ffi's: small, or an object.
 func (f *fake) text(s string) packed.Any {
 	if len(s) > 7 {
 		var a packed.Any
@@ -100,7 +100,7 @@ func (f *fake) free(args ...packed.Any) {
 	}
 }
 
-// Each kind of argument comes as each kind of result.
+// Each kind of argument is returned as each kind of result.
 func TestValues(t *testing.T) {
 	raw := append([]byte("raw"), 0)
 	float := packed.FloatValue(0.5)
@@ -150,7 +150,7 @@ func TestValues(t *testing.T) {
 				f := newFake(t)
 				f.offering = offering
 				arg := c.arg(f)
-				result := of("", kernel.KindInt) // nobody looks
+				result := of("", kernel.KindInt) // the result is not checked
 				got, err := f.invoke(func(call *kernel.Call) error { c.do(call); return nil }, []kernel.Param{c.kind}, []kernel.Param{result}, arg)
 				if err != nil {
 					t.Fatal(err)
@@ -164,7 +164,7 @@ func TestValues(t *testing.T) {
 	}
 }
 
-// An rvalue reference is read, and stays the caller's to move.
+// An rvalue reference is read, and remains the caller's to move.
 func TestReference(t *testing.T) {
 	f := newFake(t)
 	x := f.tensor(1, 2)
@@ -180,7 +180,7 @@ func TestReference(t *testing.T) {
 	f.free(got, x)
 }
 
-// Whatever fails within tvm-ffi, the caller gets its error, and nothing is lost.
+// For every failure in tvm-ffi, the caller gets its error, and nothing leaks.
 func TestFailures(t *testing.T) {
 	for _, c := range []struct {
 		failing  string
@@ -210,7 +210,7 @@ func TestRefusals(t *testing.T) {
 	f := newFake(t)
 	stranger, inner := anyOf(add(f, 72, 0, &box{})), f.list()
 	deep := f.list(inner)
-	body[sequence](objectOf(&inner)).data, body[sequence](objectOf(&inner)).size = &deep, 1 // each in the other
+	body[sequence](objectOf(&inner)).data, body[sequence](objectOf(&inner)).size = &deep, 1 // each contains the other
 	nothing := func(*kernel.Call) error { return nil }
 	for _, c := range []struct {
 		arg  packed.Any
@@ -270,7 +270,7 @@ func TestCallback(t *testing.T) {
 	f.free(function, x)
 }
 
-// What a callback raises is raised on, as the very object; one in another goroutine is not called.
+// A callback's exception is raised again, as the same object; a callback in another goroutine is not called.
 func TestCallbackFails(t *testing.T) {
 	f := newFake(t)
 	function := anyOf(f.function(func([]packed.Any, *packed.Any) bool {
@@ -282,7 +282,7 @@ func TestCallbackFails(t *testing.T) {
 		_, err := c.Callable(0).Call("text")
 		return err
 	}
-	for range 2 { // the second time in place of the first error
+	for range 2 { // the second replaces the first error
 		if _, err := f.invoke(call, params, nil, function); err == nil || err.Error() != "OSError: function failed" {
 			t.Errorf("got %v", err)
 		}
@@ -318,7 +318,7 @@ func TestStop(t *testing.T) {
 	f := newFake(t)
 	f.stopping = true
 	_, err := f.invoke(func(c *kernel.Call) error {
-		for c.Ctx().Err() == nil { // each 10 ms the caller is asked
+		for c.Ctx().Err() == nil { // every 10 ms the caller is polled
 		}
 		return c.Ctx().Err()
 	}, nil, nil)

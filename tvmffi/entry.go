@@ -10,11 +10,11 @@ import (
 	"godlpack/packed"
 )
 
-// godlpackSafeCall is the other side of gd_tvm_call. It never panics: Func.Call recovers.
+// godlpackSafeCall is the Go side of gd_tvm_call. It never panics: Func.Call recovers.
 //
-// GIL: any; Go does not know of it.
+// GIL: any; Go does not use it.
 // Owns: as gd_tvm_call.
-// Threads: any, of which thread is the number.
+// Threads: any; thread is its number.
 //
 //export godlpackSafeCall
 func godlpackSafeCall(handle C.uintptr_t, args unsafe.Pointer, n C.int32_t, result unsafe.Pointer, thread C.uintptr_t) C.int32_t {
@@ -22,14 +22,14 @@ func godlpackSafeCall(handle C.uintptr_t, args unsafe.Pointer, n C.int32_t, resu
 	return C.int32_t(current.call(uintptr(handle), uintptr(thread), given, (*packed.Any)(result)))
 }
 
-// safeCall returns the address of gd_tvm_call. It is C's, and no callback of purego, since that takes ten times as long.
+// safeCall returns the address of gd_tvm_call. It is in C, not a callback of purego, which takes ten times as long.
 func safeCall() uintptr { return uintptr(C.gd_tvm_call) }
 
-// errForked is what calls in a forked child come to.
+// errForked is the error of calls in a forked child.
 const errForked = "a function of Go was registered in the process that this one was forked from, and cannot be called here: " +
 	"register again, and look it up again"
 
-// watch makes calls in forked children fail, instead of entering a Go that is dead.
+// watch makes calls in forked children fail, instead of entering a dead Go runtime.
 func (l *library) watch() error {
 	refusal := l.newError(kernel.RuntimeError.String(), errForked)
 	if refusal == nil || C.gd_tvm_begin(*(*C.gd_set_raised)(unsafe.Pointer(&l.errorSetRaised)), unsafe.Pointer(refusal)) != 0 {
@@ -38,5 +38,5 @@ func (l *library) watch() error {
 	return nil
 }
 
-// thread returns a number that the threads of now have no two of. The kernel's own, by gettid, takes several times as long.
+// thread returns a number that is unique among the present threads. The kernel's own, by gettid, takes several times as long.
 func thread() uintptr { return uintptr(C.pthread_self()) }

@@ -14,7 +14,7 @@ import (
 // indexError is the type index of an Error.
 const indexError packed.TypeIndex = 67
 
-// A fake is libtvm_ffi over Go memory. It counts the references to its objects, and fails where it is told to.
+// A fake is libtvm_ffi over Go memory. It counts the references to its objects, and fails on request.
 type fake struct {
 	t      *testing.T
 	mu     sync.Mutex
@@ -22,14 +22,14 @@ type fake struct {
 	raised *object
 
 	failing   string // the method that fails from now on
-	offering  bool   // the caller has memory to offer
+	offering  bool   // the caller has an allocator
 	stopping  bool
 	functions map[string]*object
 }
 
-// A box is what belongs to an object.
+// A box is an object's Go data.
 type box struct {
-	memory any // the object itself, and what it refers to
+	memory any // the object itself, and all memory it refers to
 	parts  []packed.Any
 	call   func(args []packed.Any, result *packed.Any) bool
 }
@@ -40,7 +40,7 @@ func newFake(t *testing.T) *fake {
 	return f
 }
 
-// balanced fails the test unless all is gone but what is global or raised.
+// balanced fails the test unless all objects are freed, except global and raised ones.
 func (f *fake) balanced() {
 	for _, o := range f.functions {
 		f.release(o)

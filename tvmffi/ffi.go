@@ -5,11 +5,11 @@ import (
 	"godlpack/packed"
 )
 
-// ffi is libtvm_ffi by the functions of its C API, or what a test puts in its place. Those that return false, or nil, have
-// set the error of their thread (takeError), but newError, which then had no memory. Objects that they return are the
-// caller's, and so are the values that they write.
+// ffi is libtvm_ffi by the functions of its C API, or a test's substitute. Those that return false, or nil, have set their
+// thread's error (takeError), except newError, which had no memory then. The caller owns the returned objects and the written
+// values.
 type ffi interface {
-	newFunction(handle uintptr) *object // one that calls call with the handle
+	newFunction(handle uintptr) *object // its function runs call with the handle
 	setGlobal(name string, f *object) bool
 	global(name string) *object // nil, also without an error, if there is none
 	callFunction(f *object, args []packed.Any, result *packed.Any) bool
@@ -20,9 +20,9 @@ type ffi interface {
 	newBytes(data []byte, result *packed.Any) bool
 	typeKey(packed.TypeIndex) string // "ffi.Map"
 
-	stream(dlpack.Device) uintptr // the current one of this thread
+	stream(dlpack.Device) uintptr // this thread's current one
 
-	allocates() bool // whether the caller of this thread has memory to offer
+	allocates() bool // whether the caller of this thread has an allocator
 	allocate(prototype *dlpack.Tensor) *object
 	memory(prototype *dlpack.Tensor) (*dlpack.ManagedTensorVersioned, error) // C's
 	newTensor(*dlpack.ManagedTensorVersioned) *object                        // takes it if it succeeds

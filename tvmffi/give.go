@@ -7,8 +7,8 @@ import (
 	"godlpack/packed"
 )
 
-// give makes a value of tvm-ffi of what kernel gives, a result or an argument of a callback, and takes what that owns, also
-// on error. The value owns what it refers to.
+// give converts a result, or an argument of a callback, from kernel to a value of tvm-ffi, and takes what it owns, also on
+// error. The value owns what it refers to.
 func (c *call) give(cell packed.Cell, result *packed.Any) error {
 	switch cell.Code {
 	case packed.CodeManaged:
@@ -18,7 +18,7 @@ func (c *call) give(cell packed.Cell, result *packed.Any) error {
 		i, _ := cell.Argument()
 		view := c.args[i]
 		if view.Index == packed.AnyRValueRef {
-			view = anyOf(referred(&view)) // which stays the caller's
+			view = anyOf(referred(&view)) // which remains the caller's
 		}
 		return c.given(c.own(&view, result))
 	case packed.CodeText:
@@ -43,7 +43,7 @@ func (c *call) give(cell packed.Cell, result *packed.Any) error {
 	return err
 }
 
-// giveList is give for lists: tvm-ffi has a function that makes an Array of its arguments.
+// giveList is give for lists: a function of tvm-ffi makes an Array of its arguments.
 func (c *call) giveList(cell packed.Cell, result *packed.Any) error {
 	list, err := cell.List()
 	if err != nil {
@@ -62,7 +62,7 @@ func (c *call) giveList(cell packed.Cell, result *packed.Any) error {
 	return c.given(c.callFunction(array, values, result))
 }
 
-// giveAll is give for several cells: all of them are taken, also on error.
+// giveAll is give for several cells: it takes all of them, also on error.
 func (c *call) giveAll(cells packed.Args) ([]packed.Any, error) {
 	values := make([]packed.Any, cells.Len())
 	var err error
@@ -86,7 +86,7 @@ func (c *call) dropAll(values []packed.Any) {
 	}
 }
 
-// given is nil if all went well, and else what kernel calls an error of the host's.
+// given returns nil if ok, and otherwise kernel's error for an exception of the host.
 func (c *call) given(ok bool) error {
 	if ok {
 		return nil
@@ -95,7 +95,7 @@ func (c *call) given(ok bool) error {
 	return kernel.ErrRaised
 }
 
-// outputOf returns the tensor that an output is: see Allocate.
+// outputOf returns the tensor of an output: see Allocate.
 func outputOf(cell packed.Cell) *object {
 	return (*object)((*managed)(unsafe.Pointer(cell.Value.Tensor())).ManagerCtx)
 }

@@ -11,7 +11,7 @@ import (
 
 type managed = dlpack.ManagedTensorVersioned
 
-// Alloc returns memory of Go, which lives as long as the call: tvm-ffi gets copies of all that is in such memory.
+// Alloc returns Go memory, which lives as long as the call: tvm-ffi gets copies of its contents.
 func (c *call) Alloc(size int) unsafe.Pointer {
 	block := make([][2]uint64, size/16+1)
 	c.mu.Lock()
@@ -20,13 +20,13 @@ func (c *call) Alloc(size int) unsafe.Pointer {
 	return unsafe.Pointer(&block[0])
 }
 
-// Free leaves it to the end of the call.
+// Free does nothing: the end of the call frees the memory.
 func (c *call) Free(unsafe.Pointer) {}
 
-// Allocate returns a tensor of the caller's framework, or of C memory if the caller has none for this thread. The record
-// is for kernel alone: its manager is the tensor of tvm-ffi that it describes, and it has no deleter.
+// Allocate returns a tensor of the caller's framework, or of C memory if the caller has no allocator for this thread. Only
+// kernel uses the record: its manager is the tensor of tvm-ffi that it describes, and it has no deleter.
 func (c *call) Allocate(prototype *dlpack.Tensor) (*managed, error) {
-	runtime.LockOSThread() // an error is its thread's
+	runtime.LockOSThread() // errors belong to threads
 	defer runtime.UnlockOSThread()
 	t, err := c.newOutput(prototype)
 	if err != nil {
@@ -43,7 +43,7 @@ func (c *call) Allocate(prototype *dlpack.Tensor) (*managed, error) {
 	return m, nil
 }
 
-// newOutput is Allocate up to the record; nil without an error if tvm-ffi keeps the error.
+// newOutput is Allocate without the record; nil without an error if tvm-ffi keeps the error.
 func (c *call) newOutput(prototype *dlpack.Tensor) (*object, error) {
 	if c.allocates() {
 		return c.allocate(prototype), nil
@@ -59,14 +59,14 @@ func (c *call) newOutput(prototype *dlpack.Tensor) (*object, error) {
 	return t, nil
 }
 
-// Delete gives an output back.
+// Delete releases an output.
 func (c *call) Delete(m *managed) { c.release((*object)(m.ManagerCtx)) }
 
 // Scratch returns none: tvm-ffi makes the object of an output together with its memory.
 func (*call) Scratch() kernel.Scratch { return kernel.Scratch{} }
 
-// Poll asks whether to stop, in Python whether somebody has pressed Ctrl-C. The exception is Python's own then: tvm-ffi has
-// an error for it that says just that.
+// Poll reports whether to stop, in Python whether the user has pressed Ctrl-C. The exception is then Python's own: tvm-ffi has
+// a special error for that case.
 func (c *call) Poll() (asked bool, err error) {
 	if !c.here() {
 		return false, nil
@@ -78,7 +78,7 @@ func (c *call) Poll() (asked bool, err error) {
 	return true, kernel.ErrRaised
 }
 
-// Stream returns the stream that tvm-ffi's caller works on: it takes torch's, among others.
+// Stream returns the caller's current stream in tvm-ffi, which uses torch's, among others.
 func (c *call) Stream(device dlpack.Device) (uintptr, error) {
 	if !c.here() {
 		return 0, kernel.Errorf(kernel.RuntimeError, "the caller's stream was asked for in another goroutine than the one that was called")
@@ -86,7 +86,7 @@ func (c *call) Stream(device dlpack.Device) (uintptr, error) {
 	return c.stream(device), nil
 }
 
-// Invoke calls a function of the caller's.
+// Invoke calls a function of the caller.
 func (c *call) Invoke(callable unsafe.Pointer, args packed.Args, ret *packed.Ret) error {
 	values, err := c.giveAll(args)
 	if err != nil {
@@ -109,7 +109,7 @@ func (c *call) Invoke(callable unsafe.Pointer, args packed.Args, ret *packed.Ret
 	return nil
 }
 
-// here reports whether this is the thread that the call is in: the goroutine that was called stays in it.
+// here reports whether this is the thread of the call: the called goroutine stays in it.
 func (c *call) here() bool { return c.thread == thread() }
 
 // keepError makes this thread's error the one that kernel.ErrRaised stands for.

@@ -10,7 +10,7 @@ import (
 	"godlpack/packed"
 )
 
-// library is the libtvm_ffi of this process, and the few functions of libc that are needed beside it, by their addresses.
+// library is the libtvm_ffi of this process, and the few other functions of libc, by their addresses.
 type library struct {
 	functionCreate, functionSetGlobal, functionGetGlobal, functionCall uintptr
 	anyViewToOwnedAny, objectDecRef, stringFromByteArray               uintptr
@@ -19,8 +19,8 @@ type library struct {
 	envCheckSignals, getStream, getVersion, alignedAlloc, free         uintptr
 }
 
-// open finds libtvm_ffi in the process: among all symbols, as import tvm_ffi makes them, or by its name if it was loaded
-// for a library alone. It is never loaded from here. A RuntimeError if there is none, or one of another ABI.
+// open finds libtvm_ffi in the process: among all symbols, where import tvm_ffi puts them, or by its name if it was loaded for
+// a library alone. It is never loaded from here. A missing library, or one of another ABI, is a RuntimeError.
 func open() (*library, error) {
 	l := &library{}
 	handle, loadedAlready := uintptr(purego.RTLD_DEFAULT), 0x4 // RTLD_NOLOAD of glibc
@@ -43,7 +43,7 @@ func open() (*library, error) {
 	return l, nil
 }
 
-// symbols are the names of all functions, and where their addresses go. Those of libc are found beside any library.
+// symbols maps the names of all functions to the places of their addresses. Those of libc are found beside any library.
 func (l *library) symbols() map[string]*uintptr {
 	return map[string]*uintptr{
 		"TVMFFIFunctionCreate": &l.functionCreate, "TVMFFIFunctionSetGlobal": &l.functionSetGlobal,
@@ -59,8 +59,8 @@ func (l *library) symbols() map[string]*uintptr {
 	}
 }
 
-// ok makes a call that returns 0 if all went well. Its arguments are numbers and addresses: those of Go memory stay good,
-// since the conversion stands in the call (purego.SyscallN, go:uintptrescapes).
+// ok makes a call that returns 0 on success. Its arguments are numbers and addresses: those of Go memory stay valid, since the
+// conversion is within the call (purego.SyscallN, go:uintptrescapes).
 //
 //go:uintptrescapes
 func ok(function uintptr, args ...uintptr) bool {
@@ -116,7 +116,7 @@ func (l *library) newBytes(data []byte, result *packed.Any) bool {
 	return ok(l.bytesFromByteArray, uintptr(unsafe.Pointer(b)), uintptr(unsafe.Pointer(result)))
 }
 
-// arrayOf is a TVMFFIByteArray, which keeps what it refers to.
+// arrayOf is a TVMFFIByteArray, which keeps its data alive.
 func arrayOf(data *byte, n int) *packed.ByteArray {
 	return &packed.ByteArray{Data: data, Size: uintptr(n)}
 }
@@ -129,7 +129,7 @@ type typeInfo struct {
 
 func (l *library) typeKey(index packed.TypeIndex) string {
 	result, _, _ := purego.SyscallN(l.getTypeInfo, uintptr(index))
-	info := *(**typeInfo)(unsafe.Pointer(&result)) // an address of C's: no conversion that vet could doubt
+	info := *(**typeInfo)(unsafe.Pointer(&result)) // an address of C's, in a form that vet accepts
 	return textOf(info.key)
 }
 
@@ -148,7 +148,7 @@ func (l *library) newTensor(m *dlpack.ManagedTensorVersioned) (t *object) {
 	return t
 }
 
-// memory makes the deleter of its block libc's free: it begins with the record, which is all that a deleter gets.
+// memory uses libc's free as the deleter of its block, which begins with the record, the deleter's only argument.
 func (l *library) memory(prototype *dlpack.Tensor) (*dlpack.ManagedTensorVersioned, error) {
 	m, err := kernel.NewMemory(prototype, func(head, size int) unsafe.Pointer {
 		result, _, _ := purego.SyscallN(l.alignedAlloc, 64, uintptr(head+size))

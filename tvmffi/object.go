@@ -18,7 +18,7 @@ const (
 	indexList   packed.TypeIndex = 75
 )
 
-// object is TVMFFIObject: what each object begins with. 24 bytes; a body behind it depends on its type.
+// object is TVMFFIObject: the header of each object. 24 bytes; the body after it depends on its type.
 type object struct {
 	counts  uint64
 	index   packed.TypeIndex
@@ -46,10 +46,10 @@ var (
 	_ [32]byte = [unsafe.Sizeof(sequence{})]byte{}
 )
 
-// objectOf returns the object that a is, of an index from firstObject on.
+// objectOf returns the object in a, of an index from firstObject on.
 func objectOf(a *packed.Any) *object { return *(**object)(unsafe.Pointer(&a.Value)) }
 
-// referred returns the object that a, an rvalue reference, leads to. It stays where it is.
+// referred returns the object that a, an rvalue reference, refers to, without moving it.
 func referred(a *packed.Any) *object { return **(***object)(unsafe.Pointer(&a.Value)) }
 
 // anyOf returns o as a value, which owns it if the caller does.
@@ -57,5 +57,5 @@ func anyOf(o *object) packed.Any {
 	return packed.Any{Index: o.index, Value: packed.PointerValue(unsafe.Pointer(o))}
 }
 
-// body returns what lies behind o's header.
+// body returns the memory after o's header.
 func body[T any](o *object) *T { return (*T)(unsafe.Add(unsafe.Pointer(o), unsafe.Sizeof(object{}))) }

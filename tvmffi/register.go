@@ -8,10 +8,10 @@ import (
 	"godlpack/packed"
 )
 
-// bridge is what calls of this process go through, once Register has made it.
+// bridge is the state of all calls in this process, made by Register.
 type bridge struct {
 	ffi
-	functions []*kernel.Func // handle 1 is the first: of a function with handle 0 tvm-ffi passes its own address
+	functions []*kernel.Func // handle 1 is the first: for handle 0, tvm-ffi passes the function's own address
 }
 
 // current is set before the first function is registered.
@@ -38,12 +38,11 @@ func connect() error {
 	return nil
 }
 
-// Register makes the functions of this library (kernel.Funcs) global functions of tvm-ffi, each under prefix and its name,
-// and returns how many there are. Functions that have such names already are replaced: it may be called again, and with
-// another prefix.
+// Register makes the functions of this library (kernel.Funcs) global functions of tvm-ffi, each under prefix and its name, and
+// returns their number. Functions with the same names are replaced: it may be called again, also with another prefix.
 //
-// The RuntimeError says that libtvm_ffi is not in the process, or of a version that this package does not know; nothing is
-// registered then, and a later call looks again.
+// A RuntimeError reports that libtvm_ffi is not in the process, or of a version that this package does not support; nothing is
+// registered then, and a later call tries again.
 func Register(prefix string) (int, error) {
 	if err := connect(); err != nil {
 		return 0, err
@@ -71,7 +70,7 @@ func (b *bridge) register(name string, handle uintptr) error {
 // errorCell is the beginning of TVMFFIErrorCell, the body of an Error.
 type errorCell struct{ kind, message packed.ByteArray }
 
-// reason returns this thread's error as one of Go.
+// reason returns this thread's error as a Go error.
 func (b *bridge) reason() error {
 	e := b.takeError()
 	if e == nil {

@@ -8,10 +8,10 @@ import (
 	"godlpack/packed"
 )
 
-// maxDepth is how deep lists may be nested: a List of tvm-ffi can hold itself.
+// maxDepth limits the nesting of lists: a List of tvm-ffi can contain itself.
 const maxDepth = 32
 
-// take returns a as kernel has it, which borrows it. Depth is how many lists a is in. What kernel has nothing for is a
+// take converts a to a cell of kernel, which borrows it. Depth is the number of lists around a. Types that kernel lacks are a
 // TypeError.
 func (c *call) take(a *packed.Any, depth int) (packed.Cell, error) {
 	if data, inline := a.Inline(); inline {
