@@ -107,7 +107,7 @@ func takeByMethod(x, method cpython.Object, r Request) (capsule.Imported, error)
 	}
 	defer c.Release()
 	taken, err := takeAnswer(x, c)
-	more := len(stream) > 0 || bare && r.asksMore() // the fast path passes no stream; one that refuses copy= may take max_version
+	more := len(stream) > 0 || bare && r.asksMore() // the fast path passes no stream; what refuses copy= may take max_version
 	if err == nil && !more && (bare || taken.Versioned || taken.Immutable) {
 		cpython.SetPlan(x.Type(), cpython.Plan{Protocol: methodOrBuffer(x, taken), Immutable: taken.Immutable, Bare: bare})
 	}
