@@ -94,7 +94,7 @@ func (c command) flags() *flag.FlagSet {
 	return flags
 }
 
-// parse parses flags and at most most other arguments, in any order, and returns the latter.
+// parse parses flags and other arguments, in any order, and returns the latter; more than most of them are an error.
 func parse(flags *flag.FlagSet, arguments []string, most int) ([]string, error) {
 	var others []string
 	for len(arguments) > 0 {

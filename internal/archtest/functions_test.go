@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Half of all functions have at most typical lines, nine in ten at most most, so that a reader can keep one in mind.
+// The limits, in lines, for the length of half of all functions and of nine in ten, so that they are easy to read.
 const (
 	typical = 10
 	most    = 40

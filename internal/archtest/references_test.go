@@ -83,7 +83,7 @@ func dropped(file *ast.File, givers map[string]bool) (calls []*ast.CallExpr) {
 // packages are the packages with functions that have the same names as methods of an Object.
 var packages = []string{"cpython", "exchange", "capsule", "memory", "tensor", "dlpack", "cuda", "strings", "slices"}
 
-// called returns the name of what a call calls: "exchange.Find" for a package, ".Find" for anything else.
+// called returns the name of the called function: "exchange.Find" for one of a package, ".Find" for anything else.
 func called(call *ast.CallExpr) string {
 	callee, ok := call.Fun.(*ast.SelectorExpr)
 	if !ok {

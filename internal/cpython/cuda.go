@@ -40,7 +40,7 @@ func NewOwned(m DriverMemory, dev dlpack.Device, d dlpack.DType, shape []int64, 
 // CurrentStream returns the handle of the calling thread's current stream on a CUDA device, 0 for the default stream.
 //
 // GIL: not needed.
-// Owns: the stream belongs to whoever made it.
+// Owns: the stream belongs to the code that made it.
 // Threads: any, each with its own; in Go, only while the call from Python lasts, which stays in its thread.
 func CurrentStream(device int32) uintptr {
 	if at := C.gd_current_stream(C.int32_t(device), false); at != nil {
@@ -53,7 +53,7 @@ func CurrentStream(device int32) uintptr {
 // device's number is too large.
 //
 // GIL: not needed.
-// Owns: as for CurrentStream: the stream must live as long as it is current.
+// Owns: as for CurrentStream: the stream must exist as long as it is current.
 // Threads: as for CurrentStream.
 func SetCurrentStream(device int32, handle uintptr) bool {
 	at := C.gd_current_stream(C.int32_t(device), true)

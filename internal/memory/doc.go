@@ -4,5 +4,5 @@
 //
 //	o, err := memory.New(dlpack.Float32, []int64{2, 3}, false, dlpack.Device{Type: dlpack.CUDA})
 //	o, err := memory.Copy(t, dlpack.Host)
-//	err := memory.ConsumerWait(dev, handle) // lets a consumer's stream wait for ours
+//	err := memory.ConsumerWait(dev, handle) // makes a consumer's stream wait for ours
 package memory

@@ -17,7 +17,7 @@ func environment() []string {
 	return append(env, "GOFLAGS="+strings.Join(keptFlags(os.Getenv("GOFLAGS")), " "))
 }
 
-// kept are the flags of go build that an author may set in GOFLAGS.
+// kept are the flags of go build that an author may set in GOFLAGS: those that choose what is compiled, and how fast.
 var kept = []string{"-tags", "-gcflags", "-asmflags", "-p", "-pgo", "-mod", "-modcacherw", "-buildvcs"}
 
 // keptFlags returns the flags in text that are kept. The result is never empty: with an empty GOFLAGS the go command would

@@ -27,7 +27,7 @@ type Package struct {
 	Folder string
 	Types  *types.Package
 	Funcs  []*Func       // by their place in the source
-	State  *kernel.State // its state between calls; nil if the author has none to declare for forked processes
+	State  *kernel.State // its state between calls; nil if a call in a forked process needs no warning or error
 
 	Warnings Problems // do not stop the build
 

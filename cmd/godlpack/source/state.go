@@ -12,7 +12,7 @@ import (
 )
 
 // stateOf returns a library's state: the variables that may change after the start, and, by the directive, the effect of a
-// call in a forked process, which does not have their values. It is nil if there is none to declare.
+// call in a forked process, which does not have their values. It is nil if such a call needs no warning or error.
 func stateOf(all []*packages.Package, root *packages.Package, fork string) *kernel.State {
 	if fork == "fresh" {
 		return nil
