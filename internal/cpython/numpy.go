@@ -29,7 +29,7 @@ func EnableNumPy(array, api Object) bool {
 // DisableNumPy turns the fast path off.
 func DisableNumPy() { C.gd_numpy_enable(nil, nil) }
 
-// LearnNumPy records that arrays with x's dtype object have dtype d, for the fast path.
+// LearnNumPy records for the fast path that arrays with array x's type number have dtype d, padded or not.
 func LearnNumPy(x Object, d dlpack.DType, padded bool) {
 	C.gd_numpy_learn(x.p, cDType(d), C.bool(padded))
 }
