@@ -7,28 +7,28 @@ import (
 	"godlpack/internal/memory"
 )
 
-// Copying says whether memory may, must or must not be copied (R25).
+// Copying is whether memory may, must or must not be copied (R25).
 type Copying int
 
-// What the copy argument says: None, True, False.
+// The values of the argument copy: None, True, False.
 const (
 	CopyIfNeeded Copying = iota
 	CopyAlways
 	CopyNever
 )
 
-// Request is what the arguments of __dlpack__ ask for.
+// Request is the arguments of __dlpack__.
 type Request struct {
 	Versioned bool           // max_version of at least 1.0 (R4, R5)
 	Copy      Copying        // copy
 	Device    *dlpack.Device // dl_device; nil is the tensor's own (R26)
-	Stream    uintptr        // stream, of a consumer on CUDA that shall wait for our work; 0: none
+	Stream    uintptr        // stream: the CUDA consumer's, which must wait for our work; 0: none
 }
 
 var dlpackSignature = cpython.Sign("__dlpack__(*, stream=?, max_version=?, dl_device=?, copy=?)")
 
-// ParseRequest reads the arguments of t.__dlpack__ (R1, R2, R7). A wrong kind of argument is a TypeError, which
-// consumers take for an older producer, so nothing else may be one (R3).
+// ParseRequest parses the arguments of t.__dlpack__ (R1, R2, R7). An argument of the wrong type is a TypeError, which
+// consumers read as the mark of an older producer; so no other error may be one (R3).
 func ParseRequest(c *cpython.Call) (r Request, err error) {
 	args, err := dlpackSignature.Bind(c)
 	if err != nil {
@@ -51,8 +51,8 @@ func ParseRequest(c *cpython.Call) (r Request, err error) {
 	return r, err
 }
 
-// parseStream accepts the streams that mean something on the device: on the CPU None, and -1 for those who pass it
-// everywhere (R27); on CUDA and ROCm what the array API lists (R28). The result is the stream that shall wait for ours.
+// parseStream accepts the streams that are valid for the device: on the CPU None, and -1, which some consumers always pass
+// (R27); on CUDA and ROCm the values that the array API lists (R28). The result is the stream that must wait for ours.
 func parseStream(stream cpython.Object, dev dlpack.Device) (uintptr, error) {
 	var value int64
 	if stream.Given() {
@@ -60,7 +60,7 @@ func parseStream(stream cpython.Object, dev dlpack.Device) (uintptr, error) {
 			return 0, dlpack.Errorf(dlpack.KindType, "__dlpack__() argument 'stream': want None or an int, got %s", stream.Type().Name())
 		}
 		var err error
-		if value, _, err = stream.Int64(); err != nil { // no handle is beyond 64 bits: the nearest number will do
+		if value, _, err = stream.Int64(); err != nil { // no handle is beyond 64 bits: the nearest int64 is used
 			return 0, err
 		}
 	}
@@ -121,8 +121,8 @@ func parseDevice(pair cpython.Object) (*dlpack.Device, error) {
 	return &d, err
 }
 
-// ParseCopy reads a copy argument: None or nothing, True, False, or what is true or false. Text is a ValueError, as it
-// is to NumPy: "False" is true.
+// ParseCopy parses an argument copy: None or missing, True, False, or any object by its truth value. A str is a ValueError,
+// as in NumPy, since the truth value of "False" is true.
 func ParseCopy(o cpython.Object) (Copying, error) {
 	if !o.Given() {
 		return CopyIfNeeded, nil
@@ -140,7 +140,7 @@ func ParseCopy(o cpython.Object) (Copying, error) {
 	return CopyNever, nil
 }
 
-// Export answers t.__dlpack__ with a capsule (R4, R5, R23 to R26); on CUDA the consumer's stream waits for ours (R28).
+// Export returns the capsule for t.__dlpack__ (R4, R5, R23 to R26); on CUDA the consumer's stream waits for ours (R28).
 //
 // GIL: held; released while much memory is copied.
 // Owns: the result is new; on error there is none.
@@ -164,7 +164,7 @@ func Export(t cpython.Tensor, r Request) (cpython.Object, error) {
 	return t.Capsule(r.Versioned, 0)
 }
 
-// handOver lets a consumer's stream wait for what is queued for memory on a device.
+// handOver makes a consumer's stream wait for the queued work on a device's memory.
 func handOver(dev dlpack.Device, consumer uintptr) error {
 	if dev.Type != dlpack.CUDA || consumer == 0 {
 		return nil
@@ -172,7 +172,7 @@ func handOver(dev dlpack.Device, consumer uintptr) error {
 	return memory.ConsumerWait(dev, consumer)
 }
 
-// fitsLegacy refuses what a legacy capsule cannot say (R23).
+// fitsLegacy refuses a tensor that a legacy capsule cannot describe (R23).
 func fitsLegacy(t cpython.Tensor) error {
 	switch {
 	case t.Padded():
@@ -203,14 +203,14 @@ func exportCopy(t cpython.Tensor, r Request) (cpython.Object, error) {
 	return copied.Capsule(r.Versioned, dlpack.IsCopied)
 }
 
-// Copy makes a C-contiguous, writable copy: on the same CUDA device, or on the CPU of what the CPU can read. All else is a
-// BufferError.
+// Copy makes a C-contiguous, writable copy: on the same CUDA device, or on the CPU if the CPU can read t. Other devices are
+// a BufferError.
 //
 // GIL: held; released while much memory is copied.
 // Owns: the result is new; on error there is none.
 func Copy(t cpython.Tensor) (cpython.Object, error) { return memory.Copy(t, copyDevice(t)) }
 
-// copyDevice is where a copy goes that was asked for no device.
+// copyDevice returns the device of a copy for which none was requested.
 func copyDevice(t cpython.Tensor) dlpack.Device {
 	if dev := t.Record().Device; dev.Type == dlpack.CUDA {
 		return dev

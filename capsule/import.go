@@ -8,18 +8,18 @@ import (
 	"godlpack/internal/cpython"
 )
 
-// Imported is a tensor that was taken from somebody.
+// Imported is a tensor that was taken from a producer.
 type Imported struct {
 	Tensor    cpython.Object // new
 	Copied    bool           // the producer made a copy for us (R24)
 	Versioned bool           // it came in a versioned record
-	Immutable bool           // it came in a legacy record of a library whose arrays never change
+	Immutable bool           // it came in a legacy record from a library whose arrays are immutable
 }
 
 // Import takes the tensor out of a live capsule (R34 to R42). A capsule without a live DLPack name is a ValueError, a
 // tensor that cannot be shared a BufferError.
 //
-// Owns: the result is new and the capsule used; on error there is no result, and the capsule is as it was.
+// Owns: the result is new and the capsule used; on error there is no result, and a refused capsule is unchanged.
 func Import(c cpython.Object) (Imported, error) {
 	if err := live(c); err != nil {
 		return Imported{}, err
@@ -48,7 +48,7 @@ func live(c cpython.Object) error {
 	return dlpack.Errorf(dlpack.KindValue, "want a capsule named \"dltensor\" or \"dltensor_versioned\", got %q", c.CapsuleText())
 }
 
-// Check refuses a managed tensor that no consumer may take, reading no more of it than its version allows (R34).
+// Check refuses a managed tensor that no consumer may take; it reads only what the tensor's version allows (R34).
 //
 // GIL: not needed.
 // Threads: any.
@@ -59,18 +59,19 @@ func Check(m cpython.Managed) error {
 	return m.Record().Validate()
 }
 
-// immutable are the libraries whose arrays never change, and which export legacy records all the same, that cannot say so:
-// parts of the paths of their shared libraries. (The versioned records of newer pyarrows do say so.)
+// immutable lists, by parts of the paths of their shared libraries, the libraries whose arrays are immutable and which export
+// legacy records, which have no read-only flag. (The versioned records of newer pyarrows have it.)
 var immutable = []string{"/jaxlib/", "/libarrow.so"}
 
-// fromImmutable reports whether a legacy record was made by a library whose arrays never change (R44). It is told by where
-// its deleter is, so that a bare capsule gives it away too.
+// fromImmutable reports whether a legacy record was made by a library whose arrays are immutable (R44). It uses the address
+// of the record's deleter, so that it works for a bare capsule, too.
 func fromImmutable(m cpython.Managed) bool {
 	library := m.LegacyLibrary()
 	return slices.ContainsFunc(immutable, func(part string) bool { return strings.Contains(library, part) })
 }
 
-// Wrap makes a Tensor of a managed tensor that was checked; read-only if its flags say so, or if its library's arrays never change.
+// Wrap makes a Tensor of a managed tensor that passed Check; it is read-only if the flags have ReadOnly, or if its library's
+// arrays are immutable.
 //
 // Owns: takes m on success; on error it is still the caller's. The result is new.
 func Wrap(m cpython.Managed) (Imported, error) {

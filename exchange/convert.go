@@ -6,8 +6,8 @@ import (
 	"godlpack/internal/memory"
 )
 
-// Convert returns t's memory as an object of like's library: like is an array type, or an object of one. What the
-// library cannot take without a copy is a BufferError; a like that is no array is a TypeError.
+// Convert returns t's memory as an object of like's library: like is an array type, or an object of one. A tensor that the
+// library cannot take without a copy is a BufferError; a like that is not an array is a TypeError.
 //
 // GIL: held; runs the other library's Python code.
 // Owns: t and like stay the caller's; the result is new; on error there is none.
@@ -16,7 +16,7 @@ func Convert(t cpython.Tensor, like cpython.Object) (cpython.Object, error) {
 	if !like.IsType() {
 		typ = like.Type()
 	}
-	typ = typ.Retain() // like's own code may give it another class
+	typ = typ.Retain() // like's own code may change its class
 	defer typ.Release()
 	if typ == t.Object().Type() {
 		return t.Object().Retain(), nil
@@ -40,7 +40,7 @@ func Convert(t cpython.Tensor, like cpython.Object) (cpython.Object, error) {
 	return made, nil
 }
 
-// CanMake reports whether Convert may make objects of a type: whether it is that of a library which takes DLPack tensors.
+// CanMake reports whether Convert may make objects of a type: whether the type's library imports DLPack tensors.
 //
 // GIL: held; no exception may be pending.
 func CanMake(typ cpython.Object) bool {
@@ -63,13 +63,13 @@ func makeByTable(t cpython.Tensor, typ cpython.Object, table cpython.Table) (cpy
 	if err != nil {
 		return made, refused(t, typ)
 	}
-	if made.Type() == typ { // the table of a base class may make objects of that
+	if made.Type() == typ { // the table of a base class may make objects of the base class
 		cpython.SetPlan(typ, cpython.Plan{Protocol: cpython.ByTable, Table: table, Guarded: torch, Foreign: foreign(typ)})
 	}
 	return made, nil
 }
 
-// torchDevices are those whose memory torch takes for what it is; others crash it, or give it a wrong device.
+// torchDevices are the device types whose memory torch imports correctly; others crash it, or give it a wrong device.
 var torchDevices = map[dlpack.DeviceType]bool{
 	dlpack.CPU: true, dlpack.CUDA: true, dlpack.CUDAHost: true, dlpack.CUDAManaged: true, dlpack.ROCm: true, dlpack.ROCmHost: true, dlpack.OneAPI: true,
 }
@@ -96,7 +96,7 @@ func refused(t cpython.Tensor, typ cpython.Object) error {
 		typ.Name(), rec.DType, rec.ShapeSlice(), rec.StridesSlice(), rec.Device, e.Text())
 }
 
-// makeNumPy makes an ndarray directly; memory that only the CPU's numpy cannot see goes the public way.
+// makeNumPy makes an ndarray by the fast path, or by NumPy's from_dlpack if the fast path cannot.
 func makeNumPy(t cpython.Tensor, typ cpython.Object) (cpython.Object, error) {
 	made, err := cpython.ToNumPy(t)
 	switch {
@@ -119,7 +119,7 @@ func makeByFunction(t cpython.Tensor, typ cpython.Object) (cpython.Object, error
 		return function, dlpack.Errorf(dlpack.KindType, "to() argument 'like': want an array type, an array or a device, got %s", typ.Name())
 	}
 	defer function.Release()
-	if t.ReadOnly() && module != "numpy" { // numpy honours the flag; nobody else is known to
+	if t.ReadOnly() && module != "numpy" { // NumPy is the only library known to respect the flag
 		return cpython.Object{}, readOnly(typ)
 	}
 	made, err := function.Call([]cpython.Object{t.Object()})
@@ -129,9 +129,9 @@ func makeByFunction(t cpython.Tensor, typ cpython.Object) (cpython.Object, error
 	return made, nil
 }
 
-// makeJAX makes a jax array. jax takes legacy capsules only, which cannot say that memory is read-only; since its
-// arrays are never written, it may have them from a read-only tensor all the same. copy=False: jax would copy memory
-// that is not aligned to 64 bytes without a word.
+// makeJAX makes a jax array. jax takes only legacy capsules, which have no read-only flag; since jax never writes to its
+// arrays, it may still import a read-only tensor. copy=False: without it, jax silently copies memory that is not aligned to
+// 64 bytes.
 func makeJAX(t cpython.Tensor, typ cpython.Object) (cpython.Object, error) {
 	module, err := cpython.Import("jax.dlpack")
 	if err != nil {
@@ -155,7 +155,7 @@ func makeJAX(t cpython.Tensor, typ cpython.Object) (cpython.Object, error) {
 // Move returns t on another device: itself if it is there already, else a copy.
 //
 // GIL: held; released while much memory is copied.
-// Owns: t stays the caller's; the result is new; on error (BufferError: no protocol) there is none.
+// Owns: t stays the caller's; the result is new; on error (BufferError: no route) there is none.
 func Move(t cpython.Tensor, to dlpack.Device) (cpython.Object, error) {
 	from := t.Record().Device
 	if from == to {

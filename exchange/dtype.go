@@ -7,8 +7,8 @@ import (
 	"godlpack/internal/cpython"
 )
 
-// DTypeOf finds out which dtype a Python object stands for: a DType, a name, or the dtype of numpy, ml_dtypes, torch,
-// jax or tvm-ffi. ok is false for what is no dtype; a dtype that DLPack cannot name is an error.
+// DTypeOf returns the dtype that a Python object stands for: a DType, a name, or the dtype of numpy, ml_dtypes, torch,
+// jax or tvm-ffi. ok is false if the object is not a dtype; a dtype that DLPack does not have is an error.
 //
 // GIL: held; may run the other library's Python code.
 func DTypeOf(o cpython.Object) (d dlpack.DType, ok bool, err error) {
@@ -28,8 +28,8 @@ func DTypeOf(o cpython.Object) (d dlpack.DType, ok bool, err error) {
 	return d, false, nil
 }
 
-// foreignName returns our name for another library's dtype object, "" for anything else. torch prints its dtypes
-// "torch.float32", and vectors as "..._x2"; a dtype of numpy has a name, which hides its byte order.
+// foreignName returns godlpack's name for another library's dtype object, "" for anything else. torch's text for a dtype is
+// "torch.float32", with "_x2" at the end for vectors; a dtype of numpy has a name, which omits its byte order.
 func foreignName(o cpython.Object) string {
 	switch typ := o.Type(); {
 	case typ.Name() == "torch.dtype":
@@ -41,14 +41,14 @@ func foreignName(o cpython.Object) string {
 			return ""
 		}
 		if yes, err := native.Truth(); err != nil || !yes {
-			return o.Str() // ">f4": no name of a dtype, and says why
+			return o.Str() // ">f4" is not the name of a dtype, and shows the reason in the error
 		}
 		name := o.Find("name")
 		defer name.Release()
 		if !name.Exists() {
 			return ""
 		}
-		if text := name.Str(); text != "float128" { // the C compiler's long double, whatever that is
+		if text := name.Str(); text != "float128" { // NumPy's float128 is the C compiler's long double
 			return text
 		}
 		return o.Str() + " (long double)"
@@ -56,7 +56,7 @@ func foreignName(o cpython.Object) string {
 	return ""
 }
 
-// dtypeOfClass reads numpy's and ml_dtypes' scalar classes and jax's scalar makers, which numpy.dtype understands.
+// dtypeOfClass returns the dtype of a scalar class of numpy or ml_dtypes, or a scalar type of jax, by way of numpy.dtype.
 func dtypeOfClass(class cpython.Object) (d dlpack.DType, ok bool, err error) {
 	module, _, _ := strings.Cut(class.Module(), ".")
 	if module != "numpy" && module != "ml_dtypes" {

@@ -8,11 +8,11 @@ import (
 // attributes are the names under which types publish their table: DLPack 1.3's, then 1.2's (R50).
 var attributes = []string{dlpack.ExchangeAttr, dlpack.ExchangeAttrInt}
 
-// Find returns the table that a type publishes, in a version that we speak; the zero Table if there is none. It is
-// looked up on the exact type, never on an instance, whose attributes may lead elsewhere (R62).
+// Find returns the table that a type publishes, in a version that godlpack supports; the zero Table if there is none. It is
+// looked up on the exact type, never on an instance, whose attributes may be different (R62).
 //
 // GIL: held; no exception may be pending.
-// Owns: nothing passes; the table lives for ever (R52).
+// Owns: nothing passes; the table is never freed (R52).
 func Find(typ cpython.Object) cpython.Table {
 	for _, name := range attributes {
 		value := typ.Find(name)
@@ -28,7 +28,8 @@ func Find(typ cpython.Object) cpython.Table {
 	return cpython.Table{}
 }
 
-// spoken walks from a table to the first one of our major version that is complete enough to take tensors (R53, R64).
+// spoken follows the older versions of a table to the first one of our major version; the zero Table if there is none, or if
+// it lacks the functions that import and export tensors (R53, R64).
 func spoken(t cpython.Table) cpython.Table {
 	for t.Exists() && !dlpack.Current.Compatible(t.Record().Header.Version) {
 		t = t.Older()

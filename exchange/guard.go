@@ -5,8 +5,8 @@ import (
 	"godlpack/internal/cpython"
 )
 
-// A guard is a question that torch's own __dlpack__ asks, or should ask, and its table does not (R65): a yes means that
-// the memory is not what the tensor's owner sees.
+// A guard is a property that torch's own __dlpack__ checks, or should check, and its table does not (R65): if it is true, the
+// tensor must not be shared.
 type guard struct{ attribute, refusal string }
 
 var guards = []guard{
@@ -15,7 +15,7 @@ var guards = []guard{
 	{"is_neg", "the tensor is a lazy negative: its memory holds other values; use .resolve_neg()"},
 }
 
-// guarded reports whether objects of a type must be asked: whether they can answer.
+// guarded reports whether objects of a type must be inspected: whether the type has the attributes of all guards.
 func guarded(typ cpython.Object) bool {
 	for _, g := range guards {
 		if !typ.Has(g.attribute) {
@@ -25,8 +25,8 @@ func guarded(typ cpython.Object) bool {
 	return true
 }
 
-// inspect refuses an object of a guarded type that answers yes to one of the questions, with a BufferError. A question that
-// the object forbids, as torch's read-only wrapper forbids all, is left to its own table or __dlpack__ (R63).
+// inspect refuses, with a BufferError, an object of a guarded type for which a guard is true. A guard that raises an
+// exception, as all do for torch's read-only wrapper, is left to the type's own table or __dlpack__ (R63).
 func inspect(x cpython.Object, questions []guard) error {
 	for _, g := range questions {
 		yes, err := answer(x, g.attribute)
@@ -41,8 +41,8 @@ func inspect(x cpython.Object, questions []guard) error {
 	return nil
 }
 
-// questions are those that a request asks: who only reads, or has switched torch's gradients off, may see tensors that
-// require them.
+// questions returns the guards that apply to a request: one that only reads, or that writes while torch's gradients are off,
+// may use tensors that require them.
 func (r Request) questions() []guard {
 	if r.Reads || r.Writes && !gradients() {
 		return guards[1:]
@@ -50,7 +50,7 @@ func (r Request) questions() []guard {
 	return guards
 }
 
-// gradients reports whether torch records what is done to tensors.
+// gradients reports whether torch records operations on tensors for autograd.
 func gradients() bool {
 	enabled, err := cpython.Imported("torch").CallIn("is_grad_enabled")
 	if err != nil {
@@ -62,7 +62,7 @@ func gradients() bool {
 	return yes || err != nil
 }
 
-// answer returns the truth of an attribute, or of what it returns if it is a method.
+// answer returns the truth value of an attribute, or of its result if it is a method.
 func answer(x cpython.Object, attribute string) (bool, error) {
 	a, err := x.Attr(attribute)
 	if err != nil {

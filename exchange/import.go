@@ -11,21 +11,22 @@ import (
 	"godlpack/internal/memory"
 )
 
-// Request is what from_dlpack is asked for besides the tensor.
+// Request is the arguments of from_dlpack besides the tensor.
 type Request struct {
 	Device *dlpack.Device // nil: wherever it is
 	Copy   capsule.Copying
 
-	// For the time of a call only, which reads the memory, or writes it: a tensor that requires grad may do, and to read, a copy of what cannot be shared.
+	// For the time of one call only, which reads or writes the memory: such a call may use a tensor that requires grad, and,
+	// to read, a copy of memory that cannot be shared.
 	Reads, Writes bool
 }
 
-// asksMore reports whether a producer is asked for more than its memory as it is.
+// asksMore reports whether a request has more than the defaults: a device, or a value of copy.
 func (r Request) asksMore() bool { return r.Device != nil || r.Copy != capsule.CopyIfNeeded }
 
 // Import makes a Tensor over x's memory: x is a Tensor, an object with an exchange table or __dlpack__, or a live
-// DLPack capsule. What cannot be shared as asked is a BufferError, what is no tensor a TypeError; exceptions of x's own
-// __dlpack__ come through unchanged (R49).
+// DLPack capsule. Memory that cannot be shared as requested is a BufferError, an x that is not a tensor a TypeError;
+// exceptions of x's own __dlpack__ are passed on unchanged (R49).
 //
 // GIL: held; runs x's Python code.
 // Owns: x stays the caller's; the result is new; on error there is none, and nothing of x is held.
@@ -37,7 +38,7 @@ func Import(x cpython.Object, r Request) (cpython.Object, error) {
 	return settle(taken, r)
 }
 
-// take gets at x's memory by the best protocol that x offers.
+// take imports x by the fastest protocol that x has.
 func take(x cpython.Object, r Request) (capsule.Imported, error) {
 	if t, ok := cpython.TensorOf(x); ok {
 		o, err := t.Alias(t.Flags())
@@ -49,7 +50,7 @@ func take(x cpython.Object, r Request) (capsule.Imported, error) {
 	if isArray(x) {
 		return takeNumPy(x, r)
 	}
-	typ := x.Type().Retain() // x's own code may give it another class
+	typ := x.Type().Retain() // x's own code may change its class
 	defer typ.Release()
 	if guarded(typ) {
 		if err := inspect(x, r.questions()); err != nil {
@@ -71,8 +72,8 @@ func take(x cpython.Object, r Request) (capsule.Imported, error) {
 	return takeByMethod(x, method, r)
 }
 
-// takeByTable takes x by its type's table, if there is one, and writes the plan for the next object of the type. The
-// error is why the table did not do; x may still have __dlpack__ (R67).
+// takeByTable imports x by its type's table, if there is one, and sets the plan for the next object of the type. The error
+// is the reason why the table failed; x may still have __dlpack__ (R67).
 func takeByTable(x, typ cpython.Object) (capsule.Imported, error) {
 	table := Find(typ)
 	if !table.Exists() {
@@ -95,8 +96,8 @@ func takeByTable(x, typ cpython.Object) (capsule.Imported, error) {
 	return capsule.Imported{}, cpython.Wrap(err, x, "")
 }
 
-// takeByMethod calls x.__dlpack__, and writes the plan for the next object of the type: for those that answer the usual
-// question with a versioned capsule, that are immutable, or that take the bare question only.
+// takeByMethod calls x.__dlpack__, and sets the plan for the next object of the type if the result was a versioned capsule
+// or is immutable, or if the type is bare.
 func takeByMethod(x, method cpython.Object, r Request) (capsule.Imported, error) {
 	stream := streamFor(x, r)
 	defer release(stream)
@@ -106,16 +107,16 @@ func takeByMethod(x, method cpython.Object, r Request) (capsule.Imported, error)
 	}
 	defer c.Release()
 	taken, err := takeAnswer(x, c)
-	more := len(stream) > 0 || bare && r.asksMore() // the fast path passes no stream; who refuses copy= may know max_version
+	more := len(stream) > 0 || bare && r.asksMore() // the fast path passes no stream; what refuses copy= may take max_version
 	if err == nil && !more && (bare || taken.Versioned || taken.Immutable) {
 		cpython.SetPlan(x.Type(), cpython.Plan{Protocol: methodOrBuffer(x, taken), Immutable: taken.Immutable, Bare: bare})
 	}
 	return taken, err
 }
 
-// ask calls __dlpack__ as the array API says: with all we can say, without copy=True if that was refused, since we can copy
-// too (R47), and barely, with nothing, if its TypeError says that it does not know that much (R33): at once if that is known of
-// the type. What it then refuses, it may grant to who says more.
+// ask calls __dlpack__ as the array API specifies: with all arguments; without copy=True if that was refused, since godlpack
+// can copy too (R47); and bare, with the stream at most, if a TypeError blames the arguments (R33). If known, the bare call
+// comes first; if it fails with such a TypeError or a BufferError, the call with all arguments follows.
 func ask(method cpython.Object, r Request, stream []cpython.Keyword, known bool) (c cpython.Object, bare bool, err error) {
 	if known {
 		c, err = method.Call(nil, stream...)
@@ -137,7 +138,7 @@ func ask(method cpython.Object, r Request, stream []cpython.Keyword, known bool)
 	return c, true, err
 }
 
-// question calls __dlpack__ for what we want, and says where we are.
+// question calls __dlpack__ with the arguments of a request, and with the stream.
 func question(method cpython.Object, r Request, stream []cpython.Keyword) (cpython.Object, error) {
 	keywords, err := keywordsOf(r)
 	if err != nil {
@@ -153,9 +154,9 @@ func release(keywords []cpython.Keyword) {
 	}
 }
 
-// TakeAnswer takes the tensor out of what x's __dlpack__ answered to a question that named no stream: on CUDA, ours then
-// waits for the default one, for which x's work was made to wait (R28). Errors name x's type. No capsule is a TypeError,
-// one without a live DLPack name a ValueError, a tensor that cannot be shared a BufferError.
+// TakeAnswer imports the result of x's __dlpack__ after a call without a stream: on CUDA, the current stream then waits for
+// the default one, which waits for x's work (R28). Errors name x's type. A result that is not a capsule is a TypeError, one
+// without a live DLPack name a ValueError, a tensor that cannot be shared a BufferError.
 //
 // Owns: x and answer stay the caller's; the result is new and the capsule used; on error there is no result, and the
 // capsule's tensor is deleted now or with it.
@@ -186,8 +187,8 @@ func takeAnswer(x, answer cpython.Object) (capsule.Imported, error) {
 	return taken, nil
 }
 
-// methodOrBuffer chooses the protocol for objects of x's type, of which x was just taken by its method: by buffer if they are
-// immutable, and x's buffer has the same memory, shape and strides.
+// methodOrBuffer returns the protocol for the type of x, which was just imported by its method: by buffer if x is immutable,
+// and its buffer has the same memory, dtype, shape and strides.
 func methodOrBuffer(x cpython.Object, taken capsule.Imported) cpython.Protocol {
 	if !taken.Immutable || !proveNumPy() {
 		return cpython.ByMethod
@@ -206,7 +207,7 @@ func methodOrBuffer(x cpython.Object, taken capsule.Imported) cpython.Protocol {
 	return cpython.ByMethod
 }
 
-// keywordsOf says what we want in __dlpack__'s words; the values are new.
+// keywordsOf returns a request as keyword arguments of __dlpack__; the values are new.
 func keywordsOf(r Request) ([]cpython.Keyword, error) {
 	version, err := pairOf(int64(dlpack.Current.Major), int64(dlpack.Current.Minor))
 	if err != nil {
@@ -233,7 +234,7 @@ func pairOf(a, b int64) (cpython.Object, error) {
 	return cpython.TupleOf(items)
 }
 
-// settle gives the caller what was asked for where the producer did not: a copy (R47), memory on the CPU.
+// settle does what a request asks for and the producer did not do: a copy (R47), a move to another device.
 func settle(taken capsule.Imported, r Request) (cpython.Object, error) {
 	t, _ := cpython.TensorOf(taken.Tensor)
 	dev := t.Record().Device
@@ -251,7 +252,7 @@ func settle(taken capsule.Imported, r Request) (cpython.Object, error) {
 	return capsule.Copy(t)
 }
 
-// root returns the first part of the name of the module that a type is from: "torch", "numpy", "jaxlib".
+// root returns the first part of the name of a type's module: "torch", "numpy", "jaxlib".
 func root(typ cpython.Object) string {
 	name, _, _ := strings.Cut(typ.Module(), ".")
 	return name

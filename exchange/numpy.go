@@ -6,18 +6,18 @@ import (
 	"godlpack/internal/cpython"
 )
 
-// numpyFastPath says whether arrays of NumPy are read and made directly: not yet tried, proven, or found wanting.
+// numpyFastPath is the state of NumPy's fast path: not yet tried, proven, or tried and not proven.
 var numpyFastPath struct{ tried, proven bool }
 
-// isArray reports whether x is an array of NumPy that the fast path may read.
+// isArray reports whether x is an array of NumPy and the fast path is proven.
 func isArray(x cpython.Object) bool {
 	class := cpython.Imported("numpy").FindIn("ndarray")
 	defer class.Release()
 	return class.Exists() && x.IsInstance(class) && proveNumPy()
 }
 
-// proveNumPy turns the fast path on if it reads and makes arrays exactly as NumPy's public interface says, on samples of every
-// layout; once for the process.
+// proveNumPy turns the fast path on if, on samples of every layout, it reads and makes arrays that agree exactly with NumPy's
+// public interface; once for the process.
 func proveNumPy() bool {
 	if numpyFastPath.tried {
 		return numpyFastPath.proven
@@ -37,13 +37,13 @@ func proveNumPy() bool {
 	numpyFastPath.proven = samplesAgree()
 	if !numpyFastPath.proven {
 		cpython.DisableNumPy()
-		numpyFastPath.tried = !cpython.Starved() // else once more, when there is memory
+		numpyFastPath.tried = !cpython.Starved() // if memory ran out, try again later
 	}
 	return numpyFastPath.proven
 }
 
-// samplesAgree sends NumPy's samples through the fast path and back, and compares what came out with what went in, by NumPy's
-// own account of both.
+// samplesAgree converts NumPy's samples to tensors and back by the fast path, and compares the results with the samples by
+// NumPy's public interface.
 func samplesAgree() bool {
 	module, err := cpython.Import("godlpack._numpy")
 	if err != nil {
@@ -96,7 +96,7 @@ func sampleAgrees(module, x cpython.Object) bool {
 	return yes && err == nil
 }
 
-// learn finds out what the dtype of an array is; a BufferError names the one that DLPack has no word for (R18, R19).
+// learn finds an array's dtype and records it for the fast path; one that DLPack does not have is a BufferError (R18, R19).
 func learn(x cpython.Object) error {
 	dtype, err := x.Attr("dtype")
 	if err != nil {
@@ -111,9 +111,9 @@ func learn(x cpython.Object) error {
 	return nil
 }
 
-// takeNumPy takes an array directly, and writes the plan for the next one of its type.
+// takeNumPy imports an array by the fast path, and sets the plan for the next one of its type.
 func takeNumPy(x cpython.Object, r Request) (capsule.Imported, error) {
-	typ := x.Type().Retain() // x's own code may give it another class
+	typ := x.Type().Retain() // x's own code may change its class
 	defer typ.Release()
 	if typ.Has("mask") {
 		return capsule.Imported{}, dlpack.Errorf(dlpack.KindBuffer, "%s: a masked array's memory does not say what is masked; use .filled() or .data", typ.Name())
@@ -138,14 +138,14 @@ func takeNumPy(x cpython.Object, r Request) (capsule.Imported, error) {
 	return capsule.Imported{Tensor: o}, nil
 }
 
-// takeNumPyCopy takes NumPy's own copy of an array whose strides DLPack cannot say (R17): it has no gaps.
+// takeNumPyCopy imports NumPy's own copy of an array that DLPack cannot describe (R17): the copy has no gaps.
 func takeNumPyCopy(x cpython.Object) (capsule.Imported, error) {
 	made, err := x.CallMethod("copy", nil)
 	if err != nil {
 		return capsule.Imported{}, err
 	}
 	defer made.Release()
-	if !isArray(made) { // of a subclass with a copy() of its own
+	if !isArray(made) { // a subclass may have its own copy()
 		return capsule.Imported{}, dlpack.Errorf(dlpack.KindType, "%s.copy() returned %s: want an array", x.Type().Name(), made.Type().Name())
 	}
 	taken, err := takeNumPy(made, Request{Copy: capsule.CopyNever})
@@ -153,8 +153,8 @@ func takeNumPyCopy(x cpython.Object) (capsule.Imported, error) {
 	return taken, err
 }
 
-// NumPyDType returns numpy's dtype object for a dtype, padded if it is smaller than a byte; those that NumPy has not are
-// ml_dtypes'. What neither has is a BufferError.
+// NumPyDType returns numpy's dtype object for a dtype, from ml_dtypes if NumPy does not have it. A dtype that neither has is
+// a BufferError, as is a sub-byte dtype that is not padded.
 //
 // GIL: held; may import ml_dtypes.
 // Owns: the result is new; on error there is none.
@@ -181,8 +181,8 @@ func NumPyDType(d dlpack.DType, padded bool) (cpython.Object, error) {
 	return dtype, nil
 }
 
-// mlDType returns the scalar class of ml_dtypes for a dtype, the zero Object if there is none. It is imported for its own
-// dtypes alone: a child that is forked while another thread imports a module could never import it.
+// mlDType returns the scalar class of ml_dtypes for a dtype, the zero Object if there is none. ml_dtypes is imported only for
+// its own dtypes: a child forked while another thread imports a module could never import that module.
 func mlDType(d dlpack.DType) cpython.Object {
 	if !isMLDTypes(d) {
 		return cpython.Object{}
@@ -196,7 +196,7 @@ func mlDType(d dlpack.DType) cpython.Object {
 	return module.Find(d.String())
 }
 
-// isMLDTypes reports whether a dtype is one that numpy gets from ml_dtypes.
+// isMLDTypes reports whether numpy has a dtype only by ml_dtypes.
 func isMLDTypes(d dlpack.DType) bool {
 	return d.Lanes == 1 && (d.SubByte() || d.Code == dlpack.CodeBfloat || d.Code >= dlpack.CodeFloat8E3M4)
 }

@@ -6,8 +6,8 @@ import (
 	"godlpack/internal/cpython"
 )
 
-// streamFor names our current stream to a producer of CUDA memory, which then waits for the producer's (R28, R33). Memory
-// that goes to another device is waited for by the producer (R29).
+// streamFor returns the argument stream of __dlpack__ for CUDA memory: the current stream, which the producer makes wait for
+// its own (R28, R33). For memory that goes to another device the producer itself waits (R29).
 func streamFor(x cpython.Object, r Request) []cpython.Keyword {
 	dev, ok := deviceOf(x)
 	if !ok || dev.Type != dlpack.CUDA || r.Device != nil && *r.Device != dev {
@@ -17,7 +17,7 @@ func streamFor(x cpython.Object, r Request) []cpython.Keyword {
 	return []cpython.Keyword{{Name: "stream", Value: cpython.UInt(uint64(handle))}}
 }
 
-// deviceOf asks x where its memory is; ok is false if it does not say.
+// deviceOf returns the result of x's __dlpack_device__; ok is false if there is none, or if it is not a pair of ints.
 func deviceOf(x cpython.Object) (dev dlpack.Device, ok bool) {
 	method := x.FindIn("__dlpack_device__")
 	defer method.Release()

@@ -6,16 +6,15 @@ import (
 	"godlpack/internal/cpython"
 )
 
-// foreign reports whether a guarded type is not one of torch's own, so that what it answers may be Python code.
+// foreign reports whether a guarded type is not one of torch's own, so that its guards may run Python code.
 func foreign(typ cpython.Object) bool {
 	module := typ.Module()
 	return module != "torch" && module != "torch.nn.parameter"
 }
 
-// LearnTorch finds out how torch's storages are made, so that the fast path can keep their memory where it is while a function works
-// on it: where they have the flag that lets them be resized, and what frees their memory. torch clears the flag itself when
-// NumPy shares the memory, which shows where it is; nothing of torch sets it again. Whatever is found is held against what
-// torch does with other storages.
+// LearnTorch finds the memory layout of torch's storages, so that the fast path can keep their memory in place while a
+// function works on it: the flag that a storage is resizable, and the deleter of its memory. torch clears the flag when NumPy
+// shares the memory, which shows the flag's offset; torch never sets it again. The layout is then verified on other storages.
 //
 // GIL: held; runs torch's code.
 func LearnTorch() {
@@ -30,13 +29,13 @@ func LearnTorch() {
 	cpython.ClearError()
 }
 
-// A storage is a tensor of torch, its storage, where that and its memory are, and how many bytes.
+// A storage is a tensor of torch, its storage object, the addresses of the storage and of its memory, and the size in bytes.
 type storage struct{ tensor, object, address, data, size cpython.Object }
 
-// extent is how many elements one has: so many that no other word of a storage is their size.
+// extent is the number of elements in a sample storage, chosen so that no other word of the storage equals its size.
 const extent = 1021
 
-// empty makes one in memory of torch's.
+// empty makes a storage in torch's own memory.
 func empty() (storage, bool) {
 	function := cpython.Imported("torch").FindIn("empty")
 	if !function.Exists() {
@@ -54,7 +53,7 @@ func empty() (storage, bool) {
 	return storageOf(tensor), err == nil
 }
 
-// ofNumpy makes one in memory of NumPy's.
+// ofNumpy makes a storage in NumPy's memory.
 func ofNumpy() (storage, bool) {
 	s, ok := empty()
 	defer s.release()
@@ -79,7 +78,7 @@ func storageOf(tensor cpython.Object) storage {
 	return s
 }
 
-// isComplete reports whether torch has answered all questions.
+// isComplete reports whether torch gave the addresses and the size.
 func (s *storage) isComplete() bool {
 	for _, answer := range []cpython.Object{s.address, s.data, s.size} {
 		if !answer.Exists() || !answer.IsInt() {
@@ -89,13 +88,13 @@ func (s *storage) isComplete() bool {
 	return true
 }
 
-// release gives back what s holds, which need not be complete.
+// release releases what s holds, complete or not.
 func (s *storage) release() {
 	cpython.ReleaseAll([]cpython.Object{s.tensor, s.object, s.address, s.data, s.size})
 	*s = storage{}
 }
 
-// resizable is what torch says.
+// resizable returns the result of the storage's method resizable.
 func (s *storage) resizable() bool {
 	answer, err := s.object.CallMethod("resizable", nil)
 	if err != nil {
@@ -137,8 +136,8 @@ func torchLayout() (l cpython.TorchLayout, ok bool) {
 	return withDeleters(l, before, foreign)
 }
 
-// contentsAt is where a storage of torch's own memory, a copy of which is given, has the deleter of the memory, and what
-// that is called with, in either order: here the memory itself, as the word before. -1 if it is not so.
+// contentsAt returns the offsets, in a copy of a storage of torch's own memory, of the memory's deleter and of its argument.
+// They follow the memory's address, in either order, and the argument is the same address. -1 if they are not found.
 func contentsAt(memory []byte, data cpython.Object) (deleter, context int) {
 	address := uint64(uintptr(data.Pointer()))
 	for i := 0; i+24 <= len(memory); i += 8 {
@@ -154,7 +153,7 @@ func contentsAt(memory []byte, data cpython.Object) (deleter, context int) {
 	return -1, -1
 }
 
-// withDeleters adds which deleters a storage of torch's own memory, a copy of which is given, and one of others' memory have.
+// withDeleters adds the deleters to l: of own, a copy of a storage of torch's own memory, and of s, a storage of other memory.
 func withDeleters(l cpython.TorchLayout, own []byte, s storage) (cpython.TorchLayout, bool) {
 	foreign := s.address.Allocation()
 	if len(foreign) < max(l.Deleter, l.Context)+8 || word(foreign, l.Data) != uint64(uintptr(s.data.Pointer())) {
@@ -166,7 +165,7 @@ func withDeleters(l cpython.TorchLayout, own []byte, s storage) (cpython.TorchLa
 
 func word(memory []byte, at int) uint64 { return binary.NativeEndian.Uint64(memory[at:]) }
 
-// wordAt is where the number is among the words of some memory: -1 if it is there not once.
+// wordAt returns the offset of the only word in memory that equals number, -1 if there is none or more than one.
 func wordAt(memory []byte, number cpython.Object) int {
 	found := -1
 	for i := 0; i+8 <= len(memory); i += 8 {
@@ -180,7 +179,7 @@ func wordAt(memory []byte, number cpython.Object) int {
 	return found
 }
 
-// cleared is the one byte that was 1 and is 0: -1 if anything else has changed.
+// cleared returns the offset of the one byte that changed from 1 to 0, -1 if any other byte changed or none did.
 func cleared(before, after []byte) int {
 	found := -1
 	for i := range before {
@@ -195,7 +194,7 @@ func cleared(before, after []byte) int {
 	return found
 }
 
-// pinHolds tries a pin on another storage: it must not be resized, and its memory must outlive it.
+// pinHolds reports whether a pin works on a new storage: the storage cannot be resized, and its memory outlives it.
 func pinHolds(newStorage func() (storage, bool)) bool {
 	s, ok := newStorage()
 	defer s.release()

@@ -13,8 +13,8 @@ func init() {
 	cpython.Handle(cpython.OpDTypeNumPy, numpyDType)
 }
 
-// array is NumPy's protocol for what has neither a buffer nor an array interface: bfloat16, for one. NumPy itself converts
-// and copies, by the rules of its own arrays.
+// array implements __array__, which NumPy calls for tensors without a buffer and an array interface, such as bfloat16. NumPy
+// converts and copies by the rules of its own arrays.
 func array(c *cpython.Call) (cpython.Object, error) {
 	args, err := signArray.Bind(c)
 	if err != nil {
@@ -48,7 +48,7 @@ func array(c *cpython.Call) (cpython.Object, error) {
 	return module.CallMethod("array", []cpython.Object{a}, append(keywords, cpython.Keyword{Name: "copy", Value: args[1]})...)
 }
 
-// numpyDType is the dtype that NumPy, or ml_dtypes, has for a DType: what numpy.dtype() makes of it since NumPy 2.4.
+// numpyDType returns the dtype of NumPy or ml_dtypes for a DType, which numpy.dtype() uses since NumPy 2.4.
 func numpyDType(c *cpython.Call) (cpython.Object, error) {
 	module, err := cpython.Import("numpy")
 	if err != nil {

@@ -18,8 +18,8 @@ func init() {
 	})
 }
 
-// arrowArray exports a tensor as an Arrow array: of one dimension and a primitive type. It is copied if its elements do not
-// lie side by side, are not aligned, or are requested as a wider type.
+// arrowArray exports a tensor of one dimension and a primitive type as an Arrow array. The elements are copied if they are not
+// contiguous, not aligned, or requested as a wider type.
 func arrowArray(t cpython.Tensor, requested cpython.Object) (cpython.Object, error) {
 	rec := t.Record()
 	if err := fitsArrow(rec); err != nil {
@@ -60,7 +60,7 @@ func fitsArrow(rec *dlpack.Tensor) error {
 	return nil
 }
 
-// arrowRequest is the dtype that a consumer requests by a schema; the tensor's own if it requests none.
+// arrowRequest returns the dtype that a consumer requests by a schema; the tensor's own if it requests none.
 func arrowRequest(schema cpython.Object, own dlpack.DType) (dlpack.DType, error) {
 	if !schema.Given() {
 		return own, nil
@@ -75,7 +75,7 @@ func arrowRequest(schema cpython.Object, own dlpack.DType) (dlpack.DType, error)
 	return own, dlpack.Errorf(dlpack.KindBuffer, "Arrow's type of format %q does not hold every %s; use .astype()", format, own)
 }
 
-// holds reports whether each number of one integer or float type is one of another.
+// holds reports whether the type to has each number of the type from; both are integer or float types.
 func holds(to, from dlpack.DType) bool {
 	digits := map[uint8]uint8{16: 11, 32: 24, 64: 53} // of the floats, in bits
 	switch {

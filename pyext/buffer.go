@@ -8,17 +8,17 @@ import (
 	"godlpack/internal/cpython"
 )
 
-// integerSizes has the bytes that each struct format code of an integer may take; ctypes gives a union, for one, the code
-// of a byte and the size that it has.
+// integerSizes maps each struct format code of an integer to its valid sizes in bytes. Exporters may give other sizes: ctypes
+// gives a union the code of a byte with the union's size.
 var integerSizes = map[string][]int64{"b": {1}, "h": {2}, "i": {4}, "l": {4, 8}, "q": {8}, "n": {8}}
 
-// formatDTypes has the dtype of each other struct format code.
+// formatDTypes maps each other struct format code to its dtype.
 var formatDTypes = map[string]dlpack.DType{
 	"?": dlpack.Bool, "e": dlpack.Float16, "f": dlpack.Float32, "d": dlpack.Float64, "Zf": dlpack.Complex64, "Zd": dlpack.Complex128,
 	"": dlpack.UInt8, "c": dlpack.UInt8,
 }
 
-// bufferDType reads a struct format of one element in the machine's byte order, which is little-endian.
+// bufferDType returns the dtype of a struct format of one element in the machine's byte order, which is little-endian.
 func bufferDType(format string, itemSize int64) (dlpack.DType, error) {
 	code := strings.TrimLeft(format, "@=<")
 	if itemSize == 1 {
@@ -51,7 +51,7 @@ func fromBuffer(obj cpython.Object) (cpython.Object, error) {
 	return b.Tensor(d, strides)
 }
 
-// describe says what a buffer holds, in DLPack's terms.
+// describe returns a buffer's dtype, and its strides in elements.
 func describe(b cpython.Buffer) (d dlpack.DType, strides []int64, err error) {
 	if len(b.Shape) > dlpack.MaxNDim {
 		return d, nil, dlpack.Errorf(dlpack.KindBuffer, "want at most %d dimensions, got %d", dlpack.MaxNDim, len(b.Shape))

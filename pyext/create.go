@@ -33,7 +33,7 @@ func init() {
 	cpython.Handle(cpython.OpFull, full)
 }
 
-// create makes a tensor from the arguments of empty() and its like.
+// create makes a tensor from the arguments of empty(), zeros() or full().
 func create(function string, shape, dtype, device cpython.Object, zero bool) (cpython.Object, error) {
 	d, err := parseDType(dtype, function)
 	if err != nil {
@@ -60,7 +60,7 @@ func create(function string, shape, dtype, device cpython.Object, zero bool) (cp
 	return orRelease(o, err)
 }
 
-// orRelease returns a new object, or, if there is an error, lets go of it.
+// orRelease returns a new object, or releases it if there is an error.
 func orRelease(o cpython.Object, err error) (cpython.Object, error) {
 	if err != nil {
 		o.Release()
@@ -93,8 +93,8 @@ func full(c *cpython.Call) (cpython.Object, error) {
 	return orRelease(o, memory.Fill(t, value))
 }
 
-// parseScalar reads a number for elements of type d: a bool, int, float or complex of Python, or an object with an item()
-// that gives one.
+// parseScalar returns a number for elements of type d: from a bool, int, float or complex of Python, or from an object whose
+// item() returns one.
 func parseScalar(o cpython.Object, d dlpack.DType) (tensor.Scalar, error) {
 	switch {
 	case o.IsBool():
@@ -121,7 +121,7 @@ func parseScalar(o cpython.Object, d dlpack.DType) (tensor.Scalar, error) {
 	return tensor.Scalar{}, argument(dlpack.KindType, "full", "value", "want a bool, int, float or complex, got %s", o.Type().Name())
 }
 
-// parseWhole reads an int. One of more than 128 bits is no element of an integer type, but may be one of a float's.
+// parseWhole returns the value of an int. One of more than 128 bits fits no integer type, but may fit a float type.
 func parseWhole(o cpython.Object, d dlpack.DType) (tensor.Scalar, error) {
 	v, fits, err := o.Int64()
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 
 func init() { cpython.Handle(cpython.OpTensorCUDAInterface, cudaInterface) }
 
-// cudaInterface describes the tensor as the CUDA array interface, version 3, with the stream that its work is queued on.
+// cudaInterface describes the tensor by the CUDA array interface, version 3, with the stream that its work is queued on.
 func cudaInterface(c *cpython.Call) (cpython.Object, error) {
 	t := c.Tensor()
 	rec := t.Record()
@@ -34,8 +34,8 @@ func cudaInterface(c *cpython.Call) (cpython.Object, error) {
 	return cpython.DictOf(append(entries, cpython.Entry{Name: "strides", Value: byteStrides(rec)}))
 }
 
-// fromCUDAInterface makes a tensor over the memory that obj's CUDA array interface describes, of version 2 or 3. Our
-// current stream waits for the one it names.
+// fromCUDAInterface makes a tensor over the memory that obj's CUDA array interface, version 2 or 3, describes. The current
+// stream waits for the stream in the interface.
 func fromCUDAInterface(obj cpython.Object) (cpython.Object, error) {
 	dict, err := obj.Attr("__cuda_array_interface__")
 	if err != nil {
@@ -76,7 +76,7 @@ func checkVersion(dict cpython.Object) error {
 	return dlpack.Errorf(dlpack.KindBuffer, "want version 2 or 3, got %s", version.Repr())
 }
 
-// locate asks the driver which device an address is on; no address, of no elements, is on the first one.
+// locate returns the device of an address, by the driver; a NULL address, of no elements, is on the first CUDA device.
 func locate(address uintptr) (dlpack.Device, error) {
 	if address == 0 {
 		return dlpack.Device{Type: dlpack.CUDA}, nil
@@ -92,7 +92,7 @@ func locate(address uintptr) (dlpack.Device, error) {
 	return dev, err
 }
 
-// acquire lets our current stream wait for the producer's; version 2 has none, and leaves it to the user.
+// acquire makes the current stream wait for the producer's. Version 2 has no stream: there the user synchronizes.
 func acquire(dict cpython.Object, dev dlpack.Device) error {
 	stream := dict.Entry("stream")
 	defer stream.Release()

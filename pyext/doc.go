@@ -1,5 +1,5 @@
-// Package pyext is what Python sees: the functions of the module godlpack, the methods of Tensor, DType and Device. Each
-// file registers its operations at the entry (see internal/cpython) and does them in terms of the packages below it.
+// Package pyext implements the Python interface: the functions of the module godlpack, the methods of Tensor, DType and
+// Device. Each file registers its operations (see internal/cpython) and implements them with the packages below this one.
 //
 // Package pyext/core links all of it into the extension module; the tests link it into a Go program that hosts Python.
 //

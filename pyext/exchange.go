@@ -45,8 +45,8 @@ func fromDLPack(c *cpython.Call) (cpython.Object, error) {
 	return exchange.Import(args[0], r)
 }
 
-// wrapManaged is the exchange table's importer for a managed tensor that the fast path did not take to be plain. On error the
-// tensor stays the caller's (R56).
+// wrapManaged imports a managed tensor for the exchange table, if the tensor is not plain enough for the fast path. On error
+// the managed tensor stays the caller's (R56).
 func wrapManaged(c *cpython.Call) (cpython.Object, error) {
 	m := cpython.ManagedAt(c.Arg(0))
 	if err := capsule.Check(m); err != nil {

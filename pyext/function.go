@@ -51,7 +51,7 @@ func init() {
 	})
 	cpython.Handle(cpython.OpFunctionConvert, func(c *cpython.Call) (cpython.Object, error) {
 		t, _ := cpython.TensorOf(c.Arg(0))
-		if !exchange.CanMake(c.Arg(1)) { // a producer that takes no tensors back
+		if !exchange.CanMake(c.Arg(1)) { // a producer that imports no tensors
 			return c.Arg(0).Retain(), nil
 		}
 		return exchange.Convert(t, c.Arg(1))
@@ -64,7 +64,7 @@ func init() {
 	})
 }
 
-// allocate makes memory for a result on a device, whose shape, dtype and device are the arguments.
+// allocate makes memory for a result on a device; shape, dtype and device are the arguments.
 func allocate(c *cpython.Call) (cpython.Object, error) {
 	context := callee(c) + "(): a result"
 	dims, err := parseShape(c.Arg(0), context)
@@ -83,14 +83,14 @@ func allocate(c *cpython.Call) (cpython.Object, error) {
 	return o, dlpack.Wrap(err, context)
 }
 
-// callee is the name of the function whose call needs help.
+// callee returns the name of the library function that is being called.
 func callee(c *cpython.Call) string {
 	name := c.Self.Find("__name__")
 	defer name.Release()
 	return name.Str()
 }
 
-// argumentOf says which argument an error is about; one without a name is what a callable returned.
+// argumentOf adds the name of the argument to an error; None as name means the result of a callable.
 func argumentOf(c *cpython.Call, name cpython.Object, err error) error {
 	switch {
 	case err == nil || errors.Is(err, cpython.ErrRaised):
@@ -101,7 +101,8 @@ func argumentOf(c *cpython.Call, name cpython.Object, err error) error {
 	return wrap(err, c, "argument '"+name.Str()+"'")
 }
 
-// wrap says in which call, and with what of it, there was an error. While an exception is pending nothing may be asked.
+// wrap prefixes an error with the function's name and the part of the call. ErrRaised is returned unchanged, since nothing may
+// be read from Python while an exception is pending.
 func wrap(err error, c *cpython.Call, what string) error {
 	if err == nil || errors.Is(err, cpython.ErrRaised) {
 		return err
@@ -109,10 +110,10 @@ func wrap(err error, c *cpython.Call, what string) error {
 	return dlpack.Wrap(err, callee(c)+"(): "+what)
 }
 
-// errUnfit is about an object that no parameter takes, whatever its kind.
+// errUnfit is the error for an object that no kind of parameter takes.
 var errUnfit = dlpack.Errorf(dlpack.KindType, "want a tensor")
 
-// unfit says so of an argument, by what its parameter wants.
+// unfit returns the error for an argument that no kind of parameter takes, with what its parameter wants.
 func unfit(c *cpython.Call) error {
 	x, want := c.Arg(0), wanted(c)
 	got := x.Type().Name()
@@ -131,7 +132,7 @@ func unfit(c *cpython.Call) error {
 	return dlpack.Errorf(dlpack.KindType, "want %s, got %s", want, got)
 }
 
-// wanted is what the parameter of an argument wants; empty if that is not known.
+// wanted returns the text of what an argument's parameter wants; empty if that is not known.
 func wanted(c *cpython.Call) string {
 	module, err := cpython.Import("godlpack._library")
 	if err != nil {
@@ -151,8 +152,8 @@ func wanted(c *cpython.Call) string {
 	return want.Str()
 }
 
-// coerce makes of an argument something that the fast path knows what to do with: a Tensor that lives as long as the call, a
-// number, a DType or a Device. A class that names no dtype stays what it is: the fast path takes it for a callable.
+// coerce converts an argument to an object that the fast path handles: a Tensor for the time of the call, a number, a tuple, a
+// DType or a Device. A class that is not a dtype stays as it is: the fast path treats it as a callable.
 func coerce(x cpython.Object, writes bool) (cpython.Object, error) {
 	if d, ok, err := exchange.DTypeOf(x); err != nil {
 		return cpython.Object{}, err
@@ -180,7 +181,7 @@ func coerce(x cpython.Object, writes bool) (cpython.Object, error) {
 	return lend(x, exchange.Request{Reads: !writes, Writes: writes})
 }
 
-// listed makes a tuple of a sequence that is neither list nor tuple: a range, a deque; the zero Object of what is none.
+// listed makes a tuple of a sequence such as a range or a deque; the zero Object if x is not a sequence.
 func listed(x cpython.Object) (cpython.Object, error) {
 	class := cpython.Imported("collections.abc").FindIn("Sequence")
 	defer class.Release()
@@ -190,7 +191,8 @@ func listed(x cpython.Object) (cpython.Object, error) {
 	return x.AsTuple()
 }
 
-// plainNumber makes a Python number of an object that stands for one: a scalar of NumPy, a fraction; the zero Object for others.
+// plainNumber makes a Python number of a number of another type, such as a NumPy scalar or a fraction; the zero Object for
+// other objects.
 func plainNumber(x cpython.Object) (cpython.Object, error) {
 	scalar := cpython.Imported("numpy").FindIn("generic")
 	defer scalar.Release()
@@ -218,7 +220,7 @@ func plainNumber(x cpython.Object) (cpython.Object, error) {
 	return cpython.Float(v), nil
 }
 
-// lend makes a Tensor over the memory of an object, for a call.
+// lend makes a Tensor over the memory of an object, for the time of a call.
 func lend(x cpython.Object, r exchange.Request) (cpython.Object, error) {
 	o, shares, err := share(x, r)
 	if err == nil && !shares {
@@ -227,8 +229,7 @@ func lend(x cpython.Object, r exchange.Request) (cpython.Object, error) {
 	return o, err
 }
 
-// tryLike makes a small tensor of the kind that like= asks for, so that the error comes before the work, and the fast path knows
-// the way.
+// tryLike makes a small tensor of the type that like= names, so that an error comes before the work, and the type has a plan.
 func tryLike(c *cpython.Call) (cpython.Object, error) {
 	like := c.Arg(0)
 	typ := like
@@ -253,14 +254,14 @@ func tryLike(c *cpython.Call) (cpython.Object, error) {
 	return made, nil
 }
 
-// listAt sees the packed values at an address.
+// listAt returns the packed values at an address.
 func listAt(address cpython.Object) packed.Args {
 	l := (*packed.List)(address.Pointer())
 	return packed.View(unsafe.Pointer(l.Values), unsafe.Pointer(l.Codes), unsafe.Pointer(l.Flags), int(l.N))
 }
 
-// mayOffer checks what out= names, and reports whether the function may write its output there at once: there is only one,
-// it lies as a new one would, and no argument has a part in its memory.
+// mayOffer checks the tensors of out=, and reports whether the function may write its output there directly: there is only
+// one, it is aligned and C-contiguous like a new one, and no argument shares its memory.
 func mayOffer(args, outs packed.Args, want int) (bool, error) {
 	if want < 0 {
 		return false, dlpack.Errorf(dlpack.KindType, "the function returns a list of tensors, which goes into new memory only")
@@ -288,7 +289,7 @@ func mayOffer(args, outs packed.Args, want int) (bool, error) {
 	return t.Aligned() && dlpack.IsContiguous(t.ShapeSlice(), t.StridesSlice(), 'C') && !meets(args, t), nil
 }
 
-// writable returns what out= names as its tensor i, if every element can be written without another one's changing.
+// writable returns tensor i of out=, if it is writable and no two of its elements share memory.
 func writable(outs packed.Args, i int) (*dlpack.Tensor, error) {
 	if outs.Code(i) != packed.CodeTensor {
 		return nil, dlpack.Errorf(dlpack.KindType, "want a tensor, got %s", outs.Code(i))
@@ -304,7 +305,7 @@ func writable(outs packed.Args, i int) (*dlpack.Tensor, error) {
 	return t, err
 }
 
-// meets reports whether an argument, or one in a list, has a part in t's memory.
+// meets reports whether an argument, or an item of a list, shares memory with t.
 func meets(args packed.Args, t *dlpack.Tensor) bool {
 	for i := range args.Len() {
 		switch cell := args.At(i); cell.Code {
@@ -321,7 +322,7 @@ func meets(args packed.Args, t *dlpack.Tensor) bool {
 	return false
 }
 
-// fill copies the elements of one tensor into out, of the same dtype and shape, which is one of outs if these are a tuple.
+// fill copies the elements of from into out, of the same dtype and shape; if outs is a tuple, out is one of its items.
 func fill(out, from, outs cpython.Object) error {
 	to, err := lend(out, exchange.Request{Writes: true})
 	if err != nil {
@@ -348,8 +349,8 @@ func fill(out, from, outs cpython.Object) error {
 	return memory.Overwrite(dst, src)
 }
 
-// unspoilt refuses a result, which must be an argument itself then, that shares memory with one of outs which was filled before
-// out: its elements are gone.
+// unspoilt refuses a result that shares memory with one of outs that was filled before out, and so was overwritten. Such a
+// result is an argument, too.
 func unspoilt(src cpython.Tensor, out, outs cpython.Object) error {
 	if !outs.IsTuple() {
 		return nil

@@ -12,15 +12,15 @@ func init() {
 	cpython.Handle(cpython.OpTensorIter, iterator)
 }
 
-// selection is the view that an index selects, built up key by key.
+// selection is the view that an index selects; it is built key by key.
 type selection struct {
 	axes           int     // of the tensor
-	shape, strides []int64 // its axes that no key has used yet
+	shape, strides []int64 // of the tensor's axes that no key has used yet
 	start          int64   // element offset of the view
 	to, steps      []int64 // of the view so far
 }
 
-// subscript returns the view t[key] for ints, slices, None and Ellipsis, and tuples of them; never a copy.
+// subscript returns the view t[key] for ints, slices, None and Ellipsis, and tuples of them; it never copies.
 func subscript(t cpython.Tensor, key cpython.Object) (cpython.Object, error) {
 	keys := []cpython.Object{key.Retain()}
 	if key.IsTuple() {
@@ -78,7 +78,7 @@ func (s *selection) selectAll(keys []cpython.Object) error {
 	return nil
 }
 
-// spareAxes counts the axes that an Ellipsis among the keys stands for.
+// spareAxes returns the number of axes that an Ellipsis among the keys stands for.
 func (s *selection) spareAxes(keys []cpython.Object) (int, error) {
 	used, ellipses := 0, 0
 	for _, key := range keys {
@@ -114,7 +114,7 @@ func (s *selection) keepAxes(n int) {
 	}
 }
 
-// pick takes one index of the next axis, which is gone from the view.
+// pick selects one index of the next axis, which the view does not have.
 func (s *selection) pick(key cpython.Object) error {
 	if !key.IsIndex() || key.IsBool() {
 		return dlpack.Errorf(dlpack.KindType, "want an int, a slice, None, ... or a tuple of them as an index, got %s", key.Type().Name())
@@ -135,7 +135,7 @@ func (s *selection) pick(key cpython.Object) error {
 	return nil
 }
 
-// iterator iterates over the views t[0], t[1], ..., each made when its turn comes: map(t.__getitem__, range(len(t))).
+// iterator iterates over the views t[0], t[1], ..., which are made one by one: map(t.__getitem__, range(len(t))).
 func iterator(c *cpython.Call) (cpython.Object, error) {
 	rec := c.Tensor().Record()
 	if rec.NDim == 0 {

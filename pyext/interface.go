@@ -9,12 +9,12 @@ import (
 
 func init() { cpython.Handle(cpython.OpTensorInterface, arrayInterface) }
 
-// kinds has NumPy's letter for each dtype code that NumPy's array interface can say.
+// kinds maps each dtype code that NumPy's array interface has to its letter.
 var kinds = map[dlpack.Code]byte{
 	dlpack.CodeInt: 'i', dlpack.CodeUInt: 'u', dlpack.CodeFloat: 'f', dlpack.CodeComplex: 'c', dlpack.CodeBool: 'b',
 }
 
-// typestr writes a dtype as the array interface does: "<f4", "|b1"; "" for what it has no word for.
+// typestr returns the array interface's name for a dtype, "<f4" or "|b1"; "" for a dtype that it does not have.
 func typestr(d dlpack.DType) string {
 	kind, ok := kinds[d.Code]
 	size := d.ItemSize(false)
@@ -27,7 +27,7 @@ func typestr(d dlpack.DType) string {
 	return fmt.Sprintf("<%c%d", kind, size)
 }
 
-// arrayInterface describes the tensor as NumPy's array interface, version 3; its strides are in bytes.
+// arrayInterface describes the tensor by NumPy's array interface, version 3; its strides are in bytes.
 func arrayInterface(c *cpython.Call) (cpython.Object, error) {
 	t := c.Tensor()
 	rec := t.Record()
@@ -54,7 +54,7 @@ func byteStrides(rec *dlpack.Tensor) []int64 {
 	return strides
 }
 
-// interfacePair is the tuple (address, read-only).
+// interfacePair makes the tuple (address, read-only).
 func interfacePair(t cpython.Tensor) (cpython.Object, error) {
 	pair := []cpython.Object{cpython.UInt(uint64(t.Record().Address())), cpython.Bool(t.ReadOnly())}
 	defer cpython.ReleaseAll(pair)
@@ -80,7 +80,7 @@ func readInterface(obj, dict cpython.Object) (cpython.Object, error) {
 	return cpython.NewBorrowed(obj, dlpack.Host, d.address, d.dtype, d.shape, d.strides, d.flags)
 }
 
-// description is what the array interfaces of NumPy and of CUDA have in common; strides in elements.
+// description is the common part of the array interfaces of NumPy and of CUDA; strides are in elements.
 type description struct {
 	address        uintptr
 	dtype          dlpack.DType
@@ -107,7 +107,7 @@ func readDescription(dict cpython.Object) (r description, err error) {
 	return r, err
 }
 
-// interfaceDType reads a typestr.
+// interfaceDType parses a typestr.
 func interfaceDType(o cpython.Object) (dlpack.DType, error) {
 	var code string
 	if o.Exists() && o.IsStr() {
@@ -129,7 +129,7 @@ func parseTypestr(code string) (dlpack.DType, error) {
 	return dlpack.DType{}, dlpack.Errorf(dlpack.KindBuffer, "want a typestr of numbers in native byte order, got %q", code)
 }
 
-// interfaceLayout reads a shape and strides in bytes; no strides means C order.
+// interfaceLayout parses a shape and strides in bytes; no strides means C order. The results' strides are in elements.
 func interfaceLayout(shape, strides cpython.Object, itemSize int64) (dims, steps []int64, err error) {
 	if !shape.Exists() {
 		return nil, nil, dlpack.Errorf(dlpack.KindBuffer, "want a shape")
@@ -153,7 +153,7 @@ func interfaceLayout(shape, strides cpython.Object, itemSize int64) (dims, steps
 	return dims, steps, err
 }
 
-// interfaceData reads the pair (address, read-only).
+// interfaceData parses the pair (address, read-only).
 func interfaceData(o cpython.Object, shape []int64) (address uintptr, flags dlpack.Flags, err error) {
 	wrong := dlpack.Errorf(dlpack.KindBuffer, "want data as a pair (address, read-only)")
 	if !o.Given() || !o.IsTuple() {

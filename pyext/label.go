@@ -39,13 +39,13 @@ func init() {
 	})
 }
 
-// dtypeOfKey reads the number under which C caches what belongs to a dtype.
+// dtypeOfKey returns the dtype of a key of C's caches.
 func dtypeOfKey(key uint64) dlpack.DType {
 	return dlpack.DType{Code: dlpack.Code(key), Bits: uint8(key >> 8), Lanes: uint16(key >> 16)}
 }
 
-// compareDevice compares a Device with another library's, or with its very name: what is equal must have the same hash,
-// so "cuda" and DLPack's pairs are not equal to Device("cuda:0").
+// compareDevice compares a Device with another library's, or with a str that is exactly its name: equal objects must have the
+// same hash, so "cuda" and DLPack's pairs are not equal to Device("cuda:0").
 func compareDevice(c *cpython.Call) (cpython.Object, error) {
 	other := c.Arg(0)
 	switch {
@@ -58,7 +58,8 @@ func compareDevice(c *cpython.Call) (cpython.Object, error) {
 	return equality(ok, err == nil && d == c.Self.Device())
 }
 
-// equality answers a comparison; what is comparable at all is the other side's to say otherwise.
+// equality returns the result of a comparison: NotImplemented, for the other operand to decide, if the objects are not
+// comparable.
 func equality(comparable, equal bool) (cpython.Object, error) {
 	if !comparable {
 		return cpython.NotImplemented(), nil
@@ -66,7 +67,7 @@ func equality(comparable, equal bool) (cpython.Object, error) {
 	return cpython.Bool(equal), nil
 }
 
-// byName pickles a descriptor as its type called with its name.
+// byName pickles a descriptor as a call of its type with its name.
 func byName(descriptor cpython.Object, name string) (cpython.Object, error) {
 	text, err := cpython.Str(name)
 	if err != nil {
@@ -108,7 +109,7 @@ func newDeviceObject(c *cpython.Call) (cpython.Object, error) {
 	return cpython.TensorDevice(d)
 }
 
-// deviceArgument reads the arguments of Device: something that names a device, or a type and an id.
+// deviceArgument parses the arguments of Device: an object that names a device, or a type and an id.
 func deviceArgument(x, id cpython.Object) (dlpack.Device, error) {
 	if x.IsIndex() {
 		typ, err := parseInt(x, "Device", "x")
@@ -141,8 +142,8 @@ func errOr(err error, typ int64) error {
 	return err
 }
 
-// makeDevice makes a Device with its DeviceType, an IntEnum that Python's side defines; a type that DLPack does not
-// know stays a number.
+// makeDevice makes a Device with its DeviceType, an IntEnum of godlpack's Python code; a type that is not in DLPack stays
+// a number.
 func makeDevice(d dlpack.Device) (cpython.Object, error) {
 	module, err := cpython.Import("godlpack._device")
 	if err != nil {

@@ -6,12 +6,12 @@ import (
 	"godlpack/internal/cpython"
 )
 
-// argument words an error about a Python argument: "full() argument 'shape': want ..., got ...".
+// argument makes an error about a Python argument: "full() argument 'shape': want ..., got ...".
 func argument(kind dlpack.Kind, function, name, format string, a ...any) error {
 	return dlpack.Errorf(kind, function+"() argument '"+name+"': "+format, a...)
 }
 
-// parseInt reads a whole number that fits into 64 bits.
+// parseInt parses an integer that fits into 64 bits.
 func parseInt(o cpython.Object, function, name string) (int64, error) {
 	if !o.IsIndex() {
 		return 0, argument(dlpack.KindType, function, name, "want an int, got %s", o.Type().Name())
@@ -23,7 +23,7 @@ func parseInt(o cpython.Object, function, name string) (int64, error) {
 	return v, err
 }
 
-// parseInts reads a sequence of whole numbers, or a single one.
+// parseInts parses a sequence of integers, or a single one.
 func parseInts(o cpython.Object, function, name string) ([]int64, error) {
 	if o.IsIndex() && !o.IsSequence() { // an array has both
 		v, err := parseInt(o, function, name)
@@ -51,7 +51,7 @@ func intsOf(items []cpython.Object, function, name string) ([]int64, error) {
 	return v, nil
 }
 
-// parseVariadic reads ints that were passed as several arguments or as one sequence: reshape(2, 3), reshape((2, 3)).
+// parseVariadic parses ints that were passed as several arguments or as one sequence: reshape(2, 3), reshape((2, 3)).
 func parseVariadic(c *cpython.Call, function, name string) ([]int64, error) {
 	if _, err := cpython.Sign(function + "()").Bind(c.KeywordsOnly()); err != nil {
 		return nil, err
@@ -62,7 +62,7 @@ func parseVariadic(c *cpython.Call, function, name string) ([]int64, error) {
 	return parseInts(c.Arg(0), function, name)
 }
 
-// parseShape reads the shape of a new tensor.
+// parseShape parses the shape of a new tensor.
 func parseShape(o cpython.Object, function string) ([]int64, error) {
 	shape, err := parseInts(o, function, "shape")
 	if err != nil {
@@ -82,7 +82,7 @@ func parseShape(o cpython.Object, function string) ([]int64, error) {
 	return shape, nil
 }
 
-// parseDType reads a dtype argument; float32 if it was not given.
+// parseDType parses a dtype argument; float32 if it was not given.
 func parseDType(o cpython.Object, function string) (dlpack.DType, error) {
 	if !o.Given() {
 		return dlpack.Float32, nil
@@ -97,7 +97,7 @@ func parseDType(o cpython.Object, function string) (dlpack.DType, error) {
 	return d, nil
 }
 
-// deviceOf finds out which device a Python object stands for: a Device, a name, a torch.device, a DLPack pair.
+// deviceOf returns the device that a Python object stands for: a Device, a name, a torch.device, a DLPack pair.
 func deviceOf(o cpython.Object) (d dlpack.Device, ok bool, err error) {
 	switch {
 	case o.IsDevice():
@@ -123,7 +123,7 @@ func deviceOfPair(o cpython.Object) (d dlpack.Device, ok bool, err error) {
 	return d, true, err
 }
 
-// newDevice checks a device that was given by numbers.
+// newDevice makes a device of a type and an id, which it checks.
 func newDevice(typ, id int64) (dlpack.Device, error) {
 	d := dlpack.Device{Type: dlpack.DeviceType(typ), ID: int32(id)}
 	if int64(d.Type) != typ || !d.Type.Known() || int64(d.ID) != id || d.ID < 0 {
@@ -132,7 +132,7 @@ func newDevice(typ, id int64) (dlpack.Device, error) {
 	return d, nil
 }
 
-// parseDevice reads a device argument; nil if it was not given.
+// parseDevice parses a device argument; nil if it was not given.
 func parseDevice(o cpython.Object, function string) (*dlpack.Device, error) {
 	if !o.Given() {
 		return nil, nil

@@ -16,10 +16,10 @@ func init() {
 	cpython.Handle(cpython.OpRebuild, rebuild)
 }
 
-// outOfBand is the first pickle protocol that carries buffers beside the pickle (PEP 574).
+// outOfBand is the first pickle protocol with out-of-band buffers (PEP 574).
 const outOfBand = 5
 
-// reduceEx takes a tensor apart: its bytes in row-major order, and what makes a tensor of them again.
+// reduceEx pickles a tensor: its bytes in row-major order, and the function and arguments that make a tensor of them again.
 func reduceEx(c *cpython.Call) (cpython.Object, error) {
 	args, err := signReduce.Bind(c)
 	if err != nil {
@@ -41,7 +41,7 @@ func reduceEx(c *cpython.Call) (cpython.Object, error) {
 	return recipe(t, buffer)
 }
 
-// pickled returns the tensor's bytes as pickle wants them: a buffer over its own memory, or, for old protocols, a
+// pickled returns the tensor's bytes as an object that pickle takes: a buffer over its own memory, or, for old protocols, a
 // bytearray, or bytes if it is read-only.
 func pickled(t cpython.Tensor, protocol int64) (cpython.Object, error) {
 	flat, err := flatBytes(t)
@@ -64,8 +64,8 @@ func pickled(t cpython.Tensor, protocol int64) (cpython.Object, error) {
 	return m.CallMethod(class, []cpython.Object{flat})
 }
 
-// flatBytes returns the elements in row-major order as a tensor of bytes: a view if they lie so, else of a copy, which is
-// read-only if t is.
+// flatBytes returns the elements in row-major order as a tensor of bytes: a view of t if it is C-contiguous, else of a copy.
+// It is read-only if t is.
 func flatBytes(t cpython.Tensor) (cpython.Object, error) {
 	rec, flags := t.Record(), t.Flags()
 	if !dlpack.IsContiguous(rec.ShapeSlice(), rec.StridesSlice(), 'C') {
@@ -79,7 +79,7 @@ func flatBytes(t cpython.Tensor) (cpython.Object, error) {
 	return t.ViewAs(dlpack.UInt8, 0, []int64{t.Bytes()}, []int64{1}, flags&dlpack.ReadOnly)
 }
 
-// recipe is the tuple (_rebuild, (buffer, dtype, shape, flags)).
+// recipe makes the tuple (_rebuild, (buffer, dtype, shape, flags)).
 func recipe(t cpython.Tensor, buffer cpython.Object) (cpython.Object, error) {
 	core, err := cpython.Import("godlpack._core")
 	if err != nil {
@@ -111,7 +111,7 @@ func recipe(t cpython.Tensor, buffer cpython.Object) (cpython.Object, error) {
 	return cpython.TupleOf([]cpython.Object{function, args})
 }
 
-// rebuild makes the tensor again, over the buffer's memory; read-only if the tensor was, or the buffer is.
+// rebuild makes the tensor again, over the buffer's memory; it is read-only if the tensor was, or if the buffer is.
 func rebuild(c *cpython.Call) (cpython.Object, error) {
 	args, err := signRebuild.Bind(c)
 	if err != nil {
@@ -138,7 +138,7 @@ func rebuild(c *cpython.Call) (cpython.Object, error) {
 	return reinterpret(t, d, shape, dlpack.Flags(flags)|t.Flags())
 }
 
-// reinterpret sees contiguous bytes as a tensor of another dtype and shape, if they are as many as that takes.
+// reinterpret returns contiguous bytes as a tensor of another dtype and shape, which must have the same number of bytes.
 func reinterpret(t cpython.Tensor, d dlpack.DType, shape []int64, flags dlpack.Flags) (cpython.Object, error) {
 	count, err := dlpack.Elements(shape)
 	if err != nil {

@@ -66,7 +66,7 @@ func FuzzBufferDType(f *testing.F) {
 	f.Add("<i", int64(4))
 	f.Fuzz(func(t *testing.T, format string, size int64) {
 		if size < 1 {
-			return // Python promises more
+			return // Python guarantees at least 1
 		}
 		if d, err := bufferDType(format, size); err == nil && (d.Valid() != nil || int64(d.ItemSize(false)) != size) {
 			t.Errorf("format %q of %d bytes became %v", format, size, d)

@@ -6,10 +6,10 @@ import (
 	"godlpack/internal/cpython"
 )
 
-// share makes a Tensor over the memory of whatever holds some: a tensor of any DLPack library, a DLPack capsule, a buffer, or
-// what an array interface describes. shares is false for an object that holds none; errors are about one that does.
+// share makes a Tensor over the memory of a tensor of any DLPack library, a DLPack capsule, or an object with the buffer
+// protocol or an array interface. shares is false for other objects; then there is no error.
 func share(x cpython.Object, r exchange.Request) (o cpython.Object, shares bool, err error) {
-	typ := x.Type().Retain() // where methods are looked for: a class has only the descriptors of its objects' attributes
+	typ := x.Type().Retain() // attributes are looked up on the type: if x is a class, its own are descriptors for its objects
 	defer typ.Release()
 	switch {
 	case exports(x):
@@ -33,7 +33,8 @@ func share(x cpython.Object, r exchange.Request) (o cpython.Object, shares bool,
 	return o, true, err
 }
 
-// describes reports whether x has an array interface: by its type, as a rule, or as an attribute of its own, which NumPy takes, too.
+// describes reports whether x has an array interface: usually by its type, or as an attribute of the object, which NumPy
+// accepts, too.
 func describes(x, typ cpython.Object, interfaceName string) bool {
 	return typ.Has(interfaceName) || !x.IsType() && x.Has(interfaceName)
 }

@@ -44,7 +44,7 @@ func init() {
 	cpython.Handle(cpython.OpDeviceCount, deviceCount)
 }
 
-// swapStream makes a stream the thread's current one, and returns the pair (device number, handle before).
+// swapStream sets the thread's current stream, and returns the pair (device number, previous handle).
 func swapStream(c *cpython.Call) (cpython.Object, error) {
 	args, err := signSwapStream.Bind(c)
 	if err != nil {
@@ -67,7 +67,7 @@ func swapStream(c *cpython.Call) (cpython.Object, error) {
 	return cpython.TupleOf(pair)
 }
 
-// parseStream reads the handle of a stream: an int, torch's (.cuda_stream), cupy's (.ptr), or an object with
+// parseStream returns the handle of a stream: an int, a stream of torch (.cuda_stream) or cupy (.ptr), or an object with
 // __cuda_stream__, which returns (version, handle). 0, 1 and 2 are the default streams.
 func parseStream(s cpython.Object) (uintptr, error) {
 	for _, attribute := range []string{"cuda_stream", "ptr"} {
@@ -83,7 +83,7 @@ func parseStream(s cpython.Object) (uintptr, error) {
 	return parseHandle(s)
 }
 
-// parseProtocol reads what __cuda_stream__ says; older objects have the pair itself under that name.
+// parseProtocol parses the result of __cuda_stream__; in older objects that attribute is the pair itself.
 func parseProtocol(protocol cpython.Object) (uintptr, error) {
 	pair := protocol.Retain()
 	if protocol.IsCallable() {
@@ -122,8 +122,8 @@ func checkHandle(v int64) (uintptr, error) {
 	return uintptr(v), nil
 }
 
-// streamDevice is the device that a stream is on: what the argument says, else what the stream itself says (torch's
-// .device_index, cupy's .device_id, which is -1 where it does not know), else the first one.
+// streamDevice returns the device that a stream is on: the argument, else the stream's own device (torch's .device_index,
+// cupy's .device_id, which is -1 if cupy does not have it), else the first one.
 func streamDevice(s, device cpython.Object) (dlpack.Device, error) {
 	if device.Given() {
 		return parseGPU(device, "stream")
@@ -145,7 +145,7 @@ func streamDevice(s, device cpython.Object) (dlpack.Device, error) {
 	return dlpack.Device{Type: dlpack.CUDA}, nil
 }
 
-// parseGPU reads a device argument that may also be a number; None is the first one.
+// parseGPU parses a device argument that may also be a number; None is the first device.
 func parseGPU(o cpython.Object, function string) (dlpack.Device, error) {
 	if !o.Given() {
 		return dlpack.Device{Type: dlpack.CUDA}, nil

@@ -38,8 +38,8 @@ func item(c *cpython.Call) (cpython.Object, error) {
 	return number(tensor.Load(t.Record(), t.Padded(), 0))
 }
 
-// number makes the Python number of one element: int, float, complex, bool; a tuple for lanes, bytes for what has no
-// number in Python.
+// number makes the Python value of one element: an int, float, complex or bool; a tuple for lanes, bytes for an element that
+// is not a number in Python.
 func number(s tensor.Scalar) (cpython.Object, error) {
 	switch s.Kind() {
 	case tensor.KindInt:
@@ -101,7 +101,7 @@ func nested(shape []int64, next func() (cpython.Object, error)) (cpython.Object,
 	return cpython.ListOf(shape[0], func(int64) (cpython.Object, error) { return nested(shape[1:], next) })
 }
 
-// repr shows values, dtype, shape and device: Tensor([1., 2.], dtype=float32, shape=(2,), device='cpu').
+// repr returns values, dtype, shape and device: Tensor([1., 2.], dtype=float32, shape=(2,), device='cpu').
 func repr(c *cpython.Call) (cpython.Object, error) {
 	t := c.Tensor()
 	rec := t.Record()
@@ -117,7 +117,7 @@ func repr(c *cpython.Call) (cpython.Object, error) {
 	return cpython.Str("Tensor(" + values + separator + about + ")")
 }
 
-// shapeText writes a shape as Python writes a tuple.
+// shapeText returns a shape as Python writes a tuple.
 func shapeText(shape []int64) string {
 	if len(shape) == 1 {
 		return fmt.Sprintf("(%d,)", shape[0])

@@ -35,7 +35,7 @@ Python reads the library by godlpack.load_module.
 	},
 }
 
-// build makes all files before it puts the first one into place.
+// build makes all files before it installs the first one.
 func build(folder, to, name string) error {
 	m, err := module.Open(folder)
 	if err != nil {
@@ -57,19 +57,19 @@ func build(folder, to, name string) error {
 	return install(files, outputFolder(pkg, to, name))
 }
 
-// warn says what is built all the same.
+// warn prints the package's warnings, which do not stop the build.
 func warn(pkg *source.Package) {
 	if len(pkg.Warnings) > 0 {
 		fmt.Fprintln(os.Stderr, pkg.Warnings)
 	}
 }
 
-// major is the end of the import path of a package that has had others before it.
+// major matches the major version at the end of an import path.
 var major = regexp.MustCompile(`[/.]v[0-9]+$`)
 
 var identifier = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
-// libraryName is what the author calls the library, else the last part of the import path.
+// libraryName returns the name that the author gives, else the last part of the import path.
 func libraryName(pkg *source.Package, name string) (string, error) {
 	if name == "" {
 		name = strings.ReplaceAll(path.Base(major.ReplaceAllString(pkg.Path, "")), "-", "_")
@@ -80,7 +80,7 @@ func libraryName(pkg *source.Package, name string) (string, error) {
 	return name, nil
 }
 
-// outputFolder is where the author wants it, else the Python package beside the sources, else the sources' folder.
+// outputFolder returns the folder that the author gives, else the Python package beside the sources, else the sources' folder.
 func outputFolder(pkg *source.Package, to, name string) string {
 	if to != "" {
 		return to
@@ -114,8 +114,8 @@ func compile(m *module.Module, pkg *source.Package, name string) (map[string][]b
 	}, err
 }
 
-// install puts files into a folder, each at once: a running Python may have the old library mapped, and keeps it. The
-// library comes last, so that where it is new, all is.
+// install puts files into a folder by renaming: a running Python may have the old library mapped, and keeps it. The library
+// is the last file, so that the others are new if it is.
 func install(files map[string][]byte, folder string) error {
 	if err := os.MkdirAll(folder, 0o777); err != nil {
 		return err

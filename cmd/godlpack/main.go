@@ -16,7 +16,7 @@ import (
 // version is set by the linker: -X main.version=0.1.0.
 var version = "(unreleased)"
 
-// A command is one word of the tool.
+// A command is a subcommand of the tool.
 type command struct {
 	name, arguments, summary string
 	details                  string
@@ -37,7 +37,7 @@ var versionCommand = command{
 }
 
 func main() {
-	// On Ctrl-C the go command ends, as it hears of it too; then this one does, after it has removed what it made.
+	// On Ctrl-C the go command ends, since it gets the signal, too; then this program removes its files and ends.
 	signal.Notify(make(chan os.Signal, 1), os.Interrupt)
 	err := run(os.Args[1:])
 	switch {
@@ -81,7 +81,7 @@ func help(w io.Writer) {
 	fmt.Fprint(w, "\n`godlpack COMMAND --help` says more. GO names the go command to use, else it is the one on PATH.\n")
 }
 
-// flags returns an empty set of flags that knows how to explain the command.
+// flags returns an empty set of flags with the command's usage text.
 func (c command) flags() *flag.FlagSet {
 	flags := flag.NewFlagSet(c.name, flag.ContinueOnError)
 	flags.SetOutput(io.Discard)
@@ -94,7 +94,7 @@ func (c command) flags() *flag.FlagSet {
 	return flags
 }
 
-// parse reads flags and at most that many other arguments, in any order.
+// parse parses flags and other arguments, in any order, and returns the latter; more than most of them are an error.
 func parse(flags *flag.FlagSet, arguments []string, most int) ([]string, error) {
 	var others []string
 	for len(arguments) > 0 {

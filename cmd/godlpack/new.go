@@ -8,7 +8,7 @@ import (
 	"godlpack/cmd/godlpack/scaffold"
 )
 
-// oldestGo is what a new project asks for: what the go.mod of godlpack says, as no module may ask for less than those it needs.
+// oldestGo is the Go version in a new project's go.mod: godlpack's, since a module's must not be older than its requirements'.
 const oldestGo = "1.26.0"
 
 var newCommand = command{

@@ -1,10 +1,10 @@
-// Package biasgelu adds a bias and applies GELU in one pass over a tensor on a CUDA device, on its caller's current stream,
-// without waiting for anything.
+// Package biasgelu adds a bias and applies GELU in one pass over a tensor on a CUDA device. The work is queued on the
+// caller's current stream; nothing waits for it.
 //
-// gelu.cu is the kernel, and gelu.ptx the same compiled, for machines without NVRTC. kernels.go has it loaded once a device,
+// gelu.cu is the kernel, gelu.ptx its compiled form, for machines without NVRTC. kernels.go loads it once for each device,
 // and gelu.go launches it.
 //
-// A forked process has to load kernels anew, so that what is remembered of the loaded ones is not missed there.
+// A forked process must load the kernels again in any case, so it does not need the package's record of loaded ones.
 //
 //godlpack:state fork=fresh
 package biasgelu

@@ -41,12 +41,12 @@ func BiasGELU[T float32 | tensor.Float16](ctx *kernel.Ctx, x, bias tensor.Device
 	return y, dlpack.Wrap(err, "bias_gelu()")
 }
 
-// gridOf is a thread for each column, up to mostRows times.
+// gridOf returns a grid with a thread for each element, up to mostRows rows.
 func gridOf(n, m int64) cuda.Grid {
 	const threads = 256
 	blocks := (m + threads - 1) / threads
 	return cuda.Grid{Blocks: [3]int{int(blocks), int(min(n, mostRows)), 1}, Threads: [3]int{threads, 1, 1}}
 }
 
-// mostRows is how many blocks there may be along y. Where there are more rows, a thread takes several.
+// mostRows is the largest number of blocks along y. If there are more rows, a thread computes several.
 const mostRows = 65535

@@ -12,12 +12,12 @@ import (
 //go:embed gelu.cu
 var source string
 
-// compiled is PTX of source for all devices from compute capability 7.5 on: the driver compiles it for its own.
+// compiled is the PTX of source for all devices from compute capability 7.5 on: the driver compiles it for the device.
 //
 //go:embed gelu.ptx
 var compiled []byte
 
-// kernels are what gelu.cu has, on one device. They stay loaded for the life of the process.
+// kernels are the kernels of gelu.cu on one device. They stay loaded until the process ends.
 type kernels struct {
 	device *cuda.Device
 	of     map[dlpack.DType]cuda.Function
@@ -29,7 +29,7 @@ var loaded struct {
 	on map[dlpack.Device]*kernels
 }
 
-// kernelsOn returns the kernels of a device, which the first call there loads. After an error the next call tries again.
+// kernelsOn returns the kernels of a device; the first call loads them. After an error the next call tries again.
 func kernelsOn(device dlpack.Device) (*kernels, error) {
 	loaded.Lock()
 	defer loaded.Unlock()
@@ -47,7 +47,7 @@ func kernelsOn(device dlpack.Device) (*kernels, error) {
 	return k, nil
 }
 
-// load compiles the kernels for a device, or takes the PTX where there is no NVRTC.
+// load compiles the kernels for a device, or uses the PTX if there is no NVRTC.
 func load(device dlpack.Device) (*kernels, error) {
 	dev, err := cuda.Open(int(device.ID))
 	if err != nil {

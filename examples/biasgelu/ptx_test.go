@@ -13,13 +13,14 @@ import (
 
 var update = flag.Bool("update", false, "compile gelu.ptx anew")
 
-// oldest is the device that the PTX is for, and all newer ones.
+// oldest is the oldest architecture that the PTX is for.
 const oldest = "--gpu-architecture=compute_75"
 
-// A compiler writes PTX of its own version, which older drivers refuse; this one, of CUDA 11, has all that the kernel uses.
+// version matches the PTX version. A compiler writes its own, which older drivers refuse; the one in gelu.ptx, of CUDA 11, has
+// all that the kernel uses.
 var version = regexp.MustCompile(`(?m)^\.version .*$`)
 
-// By NVRTC, which needs no GPU: GODLPACK_LIBNVRTC=.../libnvrtc.so.13 go test -run PTX -update .
+// The PTX is the one that NVRTC, which needs no GPU, makes: GODLPACK_LIBNVRTC=.../libnvrtc.so.13 go test -run PTX -update .
 func TestPTX(t *testing.T) {
 	made, err := cuda.Compile(source, "gelu.cu", oldest)
 	if err != nil && !errors.Is(err, cuda.ErrNoCompiler) {
@@ -45,7 +46,7 @@ func TestPTX(t *testing.T) {
 	}
 }
 
-// release is which compiler made PTX.
+// release returns the version of the compiler that made PTX.
 func release(ptx string) string {
 	return regexp.MustCompile(`release [0-9.]+, V[0-9.]+`).FindString(ptx)
 }

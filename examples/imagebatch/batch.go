@@ -40,16 +40,16 @@ func DecodeBytes(ctx *kernel.Ctx, files []tensor.Of[uint8], height, width int) (
 	})
 }
 
-// A batch is what all pictures have in common.
+// A batch is the options that all pictures have in common.
 type batch struct {
 	function      string // in Python
 	height, width int
 }
 
-// mostExtent keeps weights and offsets far from where integers end.
+// mostExtent is so small that weights and offsets do not overflow.
 const mostExtent = 65535
 
-// decode fills a new tensor with n pictures. Read returns a file and what to call it.
+// decode fills a new tensor with n pictures; read returns a file and its name for error texts.
 func (b batch) decode(ctx *kernel.Ctx, n int, read func(i int) ([]byte, string, error)) (out tensor.Mut[uint8], err error) {
 	if min(b.height, b.width) < 1 || max(b.height, b.width) > mostExtent {
 		return out, kernel.Errorf(kernel.ValueError, "%s(): want a height and a width of 1 to %d, got %d and %d", b.function, mostExtent, b.height, b.width)
@@ -59,7 +59,7 @@ func (b batch) decode(ctx *kernel.Ctx, n int, read func(i int) ([]byte, string, 
 	var failed failure
 	kernel.Parallel(ctx, n, func(lo, hi int) {
 		var w workspace
-		for i := lo; i < hi && failed.before(i) && ctx.Err() == nil; i++ { // a piece may be of many files
+		for i := lo; i < hi && failed.before(i) && ctx.Err() == nil; i++ { // a piece may have many files
 			data, name, err := read(i)
 			if err == nil {
 				err = b.picture(&w, data, pixels[i*size:(i+1)*size])
@@ -100,7 +100,7 @@ func (b batch) fill(w *workspace, p picture, to []byte) {
 	}
 }
 
-// A failure is the error of the first file that has one, whichever goroutine comes to it first.
+// A failure is the error of the file with the lowest number among those that failed, in any order of the goroutines.
 type failure struct{ first atomic.Pointer[failedFile] }
 
 type failedFile struct {
@@ -108,7 +108,7 @@ type failedFile struct {
 	err error
 }
 
-// before tells whether file i is still worth decoding: nothing before it has failed.
+// before reports whether file i must still be decoded: no file before it has failed.
 func (f *failure) before(i int) bool {
 	first := f.first.Load()
 	return first == nil || i < first.i

@@ -72,7 +72,7 @@ func TestPixelsStayWithoutScaling(t *testing.T) {
 	}
 }
 
-// All kinds of images must show the same gradient, whatever their planes are like.
+// All kinds of images give the same gradient, for any layout of their planes.
 func TestKindsOfImages(t *testing.T) {
 	img := gradient(64, 48)
 	want, err := DecodeBytes(nil, asFiles(encoded(t, img, "png")), 30, 20)
@@ -117,7 +117,7 @@ func drawn(to canvas, img image.Image) image.Image {
 	return to
 }
 
-// subsampled takes the chroma of a pixel in the middle of those that share it.
+// subsampled takes the chroma from a pixel in the middle of those that share it.
 func subsampled(img *image.NRGBA, ratio image.YCbCrSubsampleRatio) *image.YCbCr {
 	to := image.NewYCbCr(img.Rect, ratio)
 	for y := range img.Rect.Dy() {
@@ -209,7 +209,7 @@ func TestBadFiles(t *testing.T) {
 	wantValueError(t, err, "decode(): paths[0], ")
 }
 
-// bomb is a small file whose header says that it is large.
+// bomb returns a small file whose header gives a large size.
 func bomb(t *testing.T) []byte {
 	file := encoded(t, gradient(4, 4), "png")
 	header := file[12:29] // the type of the first chunk, and width, height and more

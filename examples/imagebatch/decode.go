@@ -9,10 +9,10 @@ import (
 	_ "image/png"  // registers the format
 )
 
-// mostPixels is where Pillow too takes a file for a decompression bomb: half a gigabyte of RGB.
+// mostPixels is the limit from which Pillow, too, refuses a file as a decompression bomb: half a gigabyte of RGB.
 const mostPixels = (1 << 29) / 3
 
-// decode reads a file, unless its header already says that it is too large.
+// decode decodes a file; it refuses one whose header gives too large a size.
 func decode(file []byte) (image.Image, error) {
 	header, _, err := image.DecodeConfig(bytes.NewReader(file))
 	switch {

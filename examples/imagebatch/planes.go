@@ -12,8 +12,8 @@ type picture struct {
 	ycbcr  bool // luma and two of chroma, not red, green and blue
 }
 
-// A plane is one channel of an image, where the decoder has put it. A plane of less resolution than the picture may reach
-// over its right and lower edge: the picture is the box from the first sample to across and down.
+// A plane is one channel of an image, in the decoder's memory. A plane of lower resolution than the picture may extend
+// beyond its right and lower edge: the picture is the box from the first sample to across and down.
 type plane struct {
 	pix           []byte
 	step, stride  int // from a sample to the next in its row, and from a row to the next
@@ -25,7 +25,8 @@ func newPlane(pix []byte, step, stride, width, height int) plane {
 	return plane{pix, step, stride, width, height, float64(width), float64(height)}
 }
 
-// planesOf sees an image as planes. The kinds that decoders make of most files cost nothing; others are drawn first.
+// planesOf returns the planes of an image: without a copy for the types that decoders return for most files; others are
+// drawn first.
 func planesOf(img image.Image) picture {
 	width, height := img.Bounds().Dx(), img.Bounds().Dy()
 	switch img := img.(type) {
@@ -35,7 +36,7 @@ func planesOf(img image.Image) picture {
 		return picture{[]plane{y, cb, cr}, true}
 	case *image.Gray:
 		return picture{[]plane{newPlane(img.Pix, 1, img.Stride, width, height)}, false}
-	case *image.RGBA: // of decoders only where nothing is transparent
+	case *image.RGBA: // decoders return it only for opaque images
 		return interleaved(img.Pix, img.Stride, width, height)
 	case *image.NRGBA:
 		return interleaved(img.Pix, img.Stride, width, height)
@@ -45,7 +46,7 @@ func planesOf(img image.Image) picture {
 	return interleaved(drawn.Pix, drawn.Stride, width, height)
 }
 
-// chroma is one of the planes that may have fewer samples than the picture has pixels.
+// chroma returns a chroma plane, which may have fewer samples than the picture has pixels.
 func chroma(img *image.YCbCr, pix []byte) plane {
 	across, down := 1, 1
 	switch img.SubsampleRatio {
@@ -66,7 +67,7 @@ func chroma(img *image.YCbCr, pix []byte) plane {
 	return p
 }
 
-// interleaved is three channels of four.
+// interleaved returns the first three of four interleaved channels.
 func interleaved(pix []byte, stride, width, height int) (p picture) {
 	for c := range 3 {
 		p.planes = append(p.planes, newPlane(pix[c:], 4, stride, width, height))
@@ -74,11 +75,11 @@ func interleaved(pix []byte, stride, width, height int) (p picture) {
 	return p
 }
 
-// opaque draws images without their transparency: what is behind a pixel that cannot be seen counts as its colour.
+// opaque draws images without their transparency: a transparent pixel has its stored colour.
 type opaque struct{ to *image.NRGBA }
 
 func (o opaque) draw(img image.Image) {
-	if c, ok := img.(*image.CMYK); ok { // opaque, and image/draw is quick with it
+	if c, ok := img.(*image.CMYK); ok { // always opaque, and fast in image/draw
 		draw.Draw(o.to, o.to.Rect, c, c.Rect.Min, draw.Src)
 		return
 	}

@@ -2,23 +2,23 @@ package imagebatch
 
 import "math"
 
-// A filter says for each new sample of one axis which old ones it is made of, and how much of each. It is the triangle
-// filter, as wide as a new sample where that covers more than one old, and Pillow's in all: its weights, its rounding.
+// A filter gives, for each new sample of one axis, the old samples it is made of, with their weights. It is Pillow's triangle
+// filter, with the same weights and rounding, scaled to the larger of a new and an old sample.
 type filter struct {
 	taps    []taps
-	weights []int32 // of all taps, one behind the other; each sample's are 1<<precision in sum
+	weights []int32 // of all taps, in order; the sum of a sample's weights is 1<<precision
 }
 
-// taps are the old samples that one new is made of: the first, how many, and where their weights begin.
+// taps are the old samples of one new sample: the first one, their number, and the index of their first weight.
 type taps struct{ first, count, weights int }
 
-// last tells whether none follows sample x.
+// last reports whether x is the last sample.
 func (t taps) last(x int) bool { return x == t.first+t.count-1 }
 
-// precision leaves room for a byte and a sign in an int32, and a bit to spare.
+// precision leaves room in an int32 for a byte, a sign and one more bit.
 const precision = 32 - 8 - 2
 
-// set makes f the filter from a box of n samples, from the first sample's edge to end, to so many new ones.
+// set makes f the filter from n old samples, of which the box from 0 to end counts, to the number of new ones in to.
 func (f *filter) set(n int, end float64, to int) {
 	f.taps, f.weights = f.taps[:0], f.weights[:0]
 	scale := end / float64(to)
@@ -44,7 +44,7 @@ func (f *filter) weigh(first, last int, center, narrow float64) {
 	}
 }
 
-// weight is that of old sample x in new sample i.
+// weight returns the weight of old sample x in new sample i.
 func (f *filter) weight(i, x int) int32 { return f.weights[f.taps[i].weights+x-f.taps[i].first] }
 
 func triangle(x float64) float64 { return max(0, 1-math.Abs(x)) }
@@ -52,12 +52,12 @@ func triangle(x float64) float64 { return max(0, 1-math.Abs(x)) }
 // A workspace is the memory that one goroutine needs besides the tensor.
 type workspace struct {
 	across, down filter
-	line         []byte  // an old row of the new width
+	line         []byte  // an old row, scaled to the new width
 	sums         []int32 // of the new plane
 }
 
-// resample scales a plane to height rows of width bytes. Each old row is filtered across, and then added to those new rows
-// that it is in, so that there is never a whole plane in between.
+// resample scales a plane to height rows of width bytes. Each old row is filtered horizontally, and then added to the new rows
+// that it contributes to, so that there is no intermediate plane.
 func (w *workspace) resample(p plane, to []byte, height, width int) {
 	w.across.set(p.width, p.across, width)
 	w.down.set(p.height, p.down, height)
@@ -80,7 +80,7 @@ func (w *workspace) resample(p plane, to []byte, height, width int) {
 	}
 }
 
-// filter makes the line of an old row.
+// filter filters an old row into line.
 func (w *workspace) filter(from []byte, step int) {
 	for x, t := range w.across.taps {
 		sum, at := half, t.first*step
@@ -106,12 +106,12 @@ func clip(to []byte, sums []int32) {
 	}
 }
 
-// half is what rounding adds.
+// half is added for rounding.
 const half int32 = 1 << (precision - 1)
 
 func clipped(sum int32) byte { return byte(max(0, min(255, sum>>precision))) }
 
-// grown returns a slice of length n, the same memory if there is enough.
+// grown returns a slice of length n, with the same memory if it is large enough.
 func grown[T any](s []T, n int) []T {
 	if cap(s) < n {
 		return make([]T, n)

@@ -57,7 +57,7 @@ type options struct {
 
 var norms = map[string]func([]float32) float64{"none": one, "l1": l1, "l2": l2}
 
-// choose checks the options and finds those that have names.
+// choose checks the options and looks up the analyzer and the norm.
 func (o *options) choose(analyzer, norm string) error {
 	var known bool
 	if o.analyze, known = analyzers[analyzer]; !known {
@@ -92,7 +92,7 @@ func l2(values []float32) float64 {
 	return math.Sqrt(sum)
 }
 
-// pack copies the rows into tensors of the caller's.
+// pack copies the rows into the caller's tensors.
 func pack(ctx *kernel.Ctx, rows []row) (indptr, indices tensor.Mut[int32], values tensor.Mut[float32], err error) {
 	total := 0
 	for _, r := range rows {

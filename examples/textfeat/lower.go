@@ -26,8 +26,8 @@ func appendLower(to []byte, text string) []byte {
 	return to
 }
 
-// endsWord is Unicode's condition Final_Sigma (table 3-17): a letter with case comes before, and none behind, if one looks
-// through what case ignores.
+// endsWord is Unicode's condition Final_Sigma (table 3-17): without the characters that are ignored by case, a cased letter
+// comes directly before, and none directly after.
 func endsWord(before, behind string) bool {
 	before = strings.TrimRightFunc(before, ignoredByCase)
 	behind = strings.TrimLeftFunc(behind, ignoredByCase)
@@ -41,7 +41,7 @@ func cased(r rune) bool {
 	return unicode.In(r, unicode.Lu, unicode.Ll, unicode.Lt, unicode.Other_Lowercase, unicode.Other_Uppercase)
 }
 
-// ignoredByCase is Unicode's property Case_Ignorable (definition D136): marks, modifiers, and what stands in words.
+// ignoredByCase is Unicode's property Case_Ignorable (definition D136): marks, modifiers, and punctuation inside words.
 func ignoredByCase(r rune) bool {
 	return unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf, unicode.Lm, unicode.Sk) || strings.ContainsRune(inWords, r)
 }

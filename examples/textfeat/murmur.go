@@ -5,7 +5,7 @@ import (
 	"math/bits"
 )
 
-// murmur3 is MurmurHash3_x86_32 with seed 0, by Austin Appleby, who gave it to the public domain.
+// murmur3 is MurmurHash3_x86_32 with seed 0, by Austin Appleby, who placed it in the public domain.
 func murmur3(data []byte) uint32 {
 	h, size := uint32(0), uint32(len(data))
 	for ; len(data) >= 4; data = data[4:] {

@@ -5,14 +5,14 @@ import (
 	"unicode/utf8"
 )
 
-// pieces are what n-grams consist of, tokens or code points, one behind the other in a text: those from i to j are the
-// n-gram text[starts[i]:ends[j]].
+// pieces are the parts of n-grams, tokens or code points, in order in a text: those from i to j are the n-gram
+// text[starts[i]:ends[j]].
 type pieces struct {
 	text         []byte
 	starts, ends []int
 }
 
-// clear forgets all pieces, and keeps their memory.
+// clear removes all pieces, and keeps their memory.
 func (p *pieces) clear() { p.text, p.starts, p.ends = p.text[:0], p.starts[:0], p.ends[:0] }
 
 // add appends one piece.
@@ -22,7 +22,7 @@ func (p *pieces) add(piece ...byte) {
 	p.ends = append(p.ends, len(p.text))
 }
 
-// ngrams visits those of shortest to longest pieces.
+// ngrams visits the n-grams of shortest to longest pieces.
 func (p *pieces) ngrams(shortest, longest int, visit func([]byte)) {
 	for n := shortest; n <= min(longest, len(p.starts)); n++ {
 		for i := range len(p.starts) - n + 1 {
@@ -31,12 +31,12 @@ func (p *pieces) ngrams(shortest, longest int, visit func([]byte)) {
 	}
 }
 
-// An analyzer visits the n-grams of a text. It may use p as it likes.
+// An analyzer visits the n-grams of a text, with p as its workspace.
 type analyzer func(p *pieces, text []byte, shortest, longest int, visit func([]byte))
 
 var analyzers = map[string]analyzer{"word": words, "char": characters, "char_wb": insideWords}
 
-// words takes tokens of two or more code points for pieces, and a blank between two of them.
+// words uses tokens of two or more code points as pieces, with a blank between two of them.
 func words(p *pieces, text []byte, shortest, longest int, visit func([]byte)) {
 	p.clear()
 	for len(text) > 0 {
@@ -53,7 +53,7 @@ func words(p *pieces, text []byte, shortest, longest int, visit func([]byte)) {
 	p.ngrams(shortest, longest, visit)
 }
 
-// characters takes code points for pieces, and a blank for two or more whitespaces.
+// characters uses code points as pieces, with a blank for two or more whitespaces.
 func characters(p *pieces, text []byte, shortest, longest int, visit func([]byte)) {
 	p.clear()
 	for len(text) > 0 {
@@ -69,8 +69,8 @@ func characters(p *pieces, text []byte, shortest, longest int, visit func([]byte
 	p.ngrams(shortest, longest, visit)
 }
 
-// insideWords takes the code points of each word alone for pieces, and a blank at either end of it. A word that is too
-// short for any n-gram counts as one.
+// insideWords uses the code points of each word separately as pieces, with a blank at either end. A word that is too short
+// for any n-gram counts as one.
 func insideWords(p *pieces, text []byte, shortest, longest int, visit func([]byte)) {
 	for len(text) > 0 {
 		between, _ := run(text, isSpace)
@@ -92,7 +92,7 @@ func insideWords(p *pieces, text []byte, shortest, longest int, visit func([]byt
 	}
 }
 
-// run measures the code points at the beginning of text that are of a kind: their bytes, and how many they are.
+// run returns the size in bytes and the number of the code points of a kind at the beginning of text.
 func run(text []byte, kind func(rune) bool) (size, count int) {
 	for size < len(text) {
 		r, n := rune(text[size]), 1
@@ -117,7 +117,7 @@ func inToken(r rune) bool {
 
 func notInToken(r rune) bool { return !inToken(r) }
 
-// isSpace is \s of Python's re, and what its str.split splits at: Go's own does not know the separators of ASCII.
+// isSpace is \s of Python's re, and the whitespace of str.split: Go's unicode.IsSpace does not include the separators of ASCII.
 func isSpace(r rune) bool { return unicode.IsSpace(r) || 0x1c <= r && r <= 0x1f }
 
 func notSpace(r rune) bool { return !isSpace(r) }

@@ -2,20 +2,20 @@ package textfeat
 
 import "slices"
 
-// A row is one text's features: columns, which ascend, and what is in them.
+// A row is one text's features: columns in ascending order, and their values.
 type row struct {
 	indices []int32
 	values  []float32
 }
 
-// A counter makes the rows of some texts, one after the other, with the same buffers.
+// A counter makes the rows of several texts, one after the other, with the same buffers.
 type counter struct {
 	*options
 	buffer  []byte
 	pieces  pieces
 	hits    []uint32 // one for each n-gram: twice its column, and 1 more if it counts as -1
 	spare   []uint32 // for sorting them
-	indices []int32  // of the rows so far: rows are parts of it
+	indices []int32  // of all rows so far: a row's indices are a part of it
 	values  []float32
 }
 
@@ -45,8 +45,8 @@ func (c *counter) hit(ngram []byte) {
 	c.hits = append(c.hits, h%uint32(c.nFeatures)<<1|negative)
 }
 
-// sort sorts the hits byte by byte, from the lowest: they are evenly spread numbers, and that is quicker than to compare
-// them.
+// sort sorts the hits byte by byte, from the lowest byte on: they are evenly distributed numbers, for which this is faster
+// than comparisons.
 func (c *counter) sort() {
 	c.spare = slices.Grow(c.spare[:0], len(c.hits))[:len(c.hits)]
 	for shift := 0; (2*uint64(c.nFeatures)-1)>>shift > 0; shift += 8 {
@@ -66,7 +66,7 @@ func (c *counter) sort() {
 	}
 }
 
-// add sums the sorted hits up. Columns in which they cancel each other stay, with a 0.
+// add sums the sorted hits of each column. Columns in which they cancel each other stay, with a 0.
 func (c *counter) add() row {
 	from := len(c.indices)
 	last := int32(-1)
@@ -81,7 +81,7 @@ func (c *counter) add() row {
 	return row{c.indices[from:to:to], c.values[from:to:to]}
 }
 
-// normalized scales a row to length 1. One of zeros stays as it is.
+// normalized scales a row to length 1. A row of zeros stays as it is.
 func (c *counter) normalized(r row) row {
 	length := c.length(r.values)
 	if length == 0 || length == 1 {

@@ -13,14 +13,14 @@ import (
 
 const (
 	mostC      = 3950 // lines of C that are neither blank nor a comment or a text alone
-	goForEachC = 4    // Go lines, tests included, for each of them
+	goForEachC = 4    // Go lines, including tests, for each of them
 )
 
-// mayHoldC are the folders of the product that may hold C; tests and benchmarks may compile what they like.
+// mayHoldC are the folders of the product that may contain C; tests and benchmarks may contain C anywhere.
 var mayHoldC = []string{"internal/cpython", "library", "tvmffi"}
 
-// declares are the headers that say what others have laid down, Python and DLPack, or what others rely on: an ABI has as
-// many lines as it has, and none of them does anything. Neither do docstrings.
+// declares are the headers without code, which the budget does not count: those that declare an ABI, of Python, of DLPack or
+// for other libraries, and the docstrings.
 var declares = []string{
 	"internal/cpython/docstrings.h", "internal/cpython/pyabi.h", "internal/cpython/records.h", "internal/cpython/packed.h", "internal/cpython/arrow.h",
 	"library/godlpack.h",
@@ -52,7 +52,7 @@ func TestBudgetOfC(t *testing.T) {
 	}
 }
 
-// preamble is the C text that a file hands to cgo, without comments, includes and #cgo lines.
+// preamble returns the C text that a file gives to cgo, without comments, includes and #cgo lines.
 func preamble(file goFile) string {
 	var text []string
 	for _, decl := range file.syntax.Decls {
@@ -75,7 +75,7 @@ func importsC(gen *ast.GenDecl) bool {
 	})
 }
 
-// lines counts those that are not blank.
+// lines counts the lines that are not blank.
 func lines(text string) int {
 	n := 0
 	for line := range strings.Lines(text) {
@@ -86,10 +86,10 @@ func lines(text string) int {
 	return n
 }
 
-// textLine is a line of C with nothing on it but a string literal, and what joins it to the next: docstrings are prose.
+// textLine matches a line of C with only a string literal and what joins it to the next line: docstrings are prose.
 var textLine = regexp.MustCompile(`^\s*"(?:\\.|[^"\\])*"[\s\\,;)]*$`)
 
-// codeLines counts the lines of C, without its comments, that hold more than a text.
+// codeLines counts the lines of C, without comments, that contain more than a string literal.
 func codeLines(text string) int {
 	n := 0
 	for line := range strings.Lines(text) {

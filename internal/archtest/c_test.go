@@ -6,10 +6,10 @@ import (
 	"testing"
 )
 
-// cToken is a comment, a string or a character of C: whichever begins first hides the others.
+// cToken matches a comment, a string or a character of C: the one that begins first hides the others.
 var cToken = regexp.MustCompile(`(?s)/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'`)
 
-// stripC blanks the comments of C, and keeps every byte in its place.
+// stripC replaces the comments of C by spaces, so that every other byte keeps its place.
 func stripC(text string) string {
 	return cToken.ReplaceAllStringFunc(text, func(token string) string {
 		if token[0] != '/' {
@@ -19,7 +19,7 @@ func stripC(text string) string {
 	})
 }
 
-// blank is text with spaces for everything but its line ends.
+// blank returns text with spaces for everything except its line ends.
 func blank(text string) string {
 	blanks := []byte(text)
 	for i, b := range blanks {
@@ -35,7 +35,7 @@ type cFunction struct {
 	name    string
 	line    int
 	static  bool
-	comment string // the one that ends right before it
+	comment string // the comment that ends directly before the function
 }
 
 var (
@@ -47,7 +47,7 @@ var (
 	cLineComments = regexp.MustCompile(`(?m)(?:^[ \t]*//[^\n]*(?:\n|\z))+\z`) // a run of them, at the end
 )
 
-// cFunctions finds the definitions in C text: an opening brace outside of all others, after a parameter list.
+// cFunctions returns the function definitions in C text: each is an outermost brace after a parameter list.
 func cFunctions(text string) []cFunction {
 	code := cDirective.ReplaceAllStringFunc(cLiteral.ReplaceAllStringFunc(stripC(text), blank), blank)
 	var found []cFunction
@@ -71,7 +71,7 @@ func cFunctions(text string) []cFunction {
 	return found
 }
 
-// definition reads what stands between the end of the last declaration and an opening brace.
+// definition parses the text between the end of the last declaration and an opening brace.
 func definition(text, code string, start, brace int) (cFunction, bool) {
 	head := code[start:brace]
 	name := cName.FindStringSubmatch(cAttribute.ReplaceAllStringFunc(head, blank))
@@ -87,7 +87,7 @@ func definition(text, code string, start, brace int) (cFunction, bool) {
 	}, true
 }
 
-// lastComment is the text of the comment, or of the run of // lines, that ends right before a definition.
+// lastComment returns the text of the comment, or of the run of // lines, that ends directly before a definition.
 func lastComment(text string) string {
 	text = strings.TrimRight(text, " \t\n")
 	if strings.HasSuffix(text, "*/") {

@@ -9,13 +9,13 @@ import (
 	"testing"
 )
 
-// borders are the packages whose functions state who holds the GIL, who owns what and which threads may call. Those with a default
-// state it in the package's doc.go: a comment there has only the lines that differ from it. In the others, and for what C
-// calls, all lines are there.
+// borders are the packages whose functions state who holds the GIL, who owns what and which threads may call. Those with true
+// state a default in the package's doc.go: a comment there has only the lines that differ from it. In the others, and for
+// functions that C calls, a comment has all lines.
 var borders = map[string]bool{"internal/cpython": true, "pyext/core": true, "library": false, "tvmffi": false}
 
-// borderLines end the comment of a function at a border, in this order; each may run over several lines. Functions of C have the
-// first one, too.
+// borderLines end the comment of a function at a border, in this order; each may continue over several lines. Only functions
+// of C have the first one.
 var borderLines = []string{"C because:", "GIL:", "Owns:", "Threads:"}
 
 // byDefault are the lines that only repeat the default.
@@ -23,8 +23,8 @@ var byDefault = []string{
 	"C because: (c).", "GIL: held.", "Owns: nothing.", "Owns: nothing passes.", "Threads: any with the GIL.",
 }
 
-// because names one of the four reasons for C: (a) only a macro or a struct offers it, (b) it must be a C function
-// pointer, (c) it repeats a plan and must not pay a crossing, (d) it loops over arguments so that Go is entered once.
+// because matches one of the four reasons for C: (a) only a macro or a struct offers it, (b) it must be a C function
+// pointer, (c) it repeats a plan and must not enter Go, (d) it loops over arguments so that Go is entered once.
 var because = regexp.MustCompile(`^C because: \([abcd]\)`)
 
 func TestPackagesHaveDoc(t *testing.T) {
@@ -78,7 +78,7 @@ func TestCBordersSayWhoOwns(t *testing.T) {
 	}
 }
 
-// atBorder tells whether C calls the function, or others call it and it calls C.
+// atBorder reports whether C calls the function, or whether it is exported and calls C.
 func atBorder(fn *ast.FuncDecl) bool {
 	return exportedToC(fn) || fn.Name.IsExported() && callsC(fn)
 }
@@ -89,7 +89,7 @@ func exportedToC(fn *ast.FuncDecl) bool {
 	})
 }
 
-// callsC tells whether a function calls one of C. Types and addresses of C are data: to name one crosses no border.
+// callsC reports whether a function calls a function of C. The use of a type or an address of C is not a call.
 func callsC(fn *ast.FuncDecl) bool {
 	found := false
 	ast.Inspect(fn, func(n ast.Node) bool {
@@ -107,14 +107,14 @@ func isC(x ast.Expr) bool {
 	return ok && id.Name == "C"
 }
 
-// isNumberOfC tells C's number types, C.int(n) is a conversion, from its functions.
+// isNumberOfC reports whether name is a number type of C: C.int(n) is a conversion, not a call.
 func isNumberOfC(name string) bool {
 	numbers := []string{"bool", "char", "double", "float", "int", "long", "longlong", "uint", "ulong"}
 	return slices.Contains(numbers, name) || strings.HasSuffix(name, "_t")
 }
 
-// wrongBorderLines says what is wrong with the lines that end a comment: they begin lines of the last paragraph, in order, and
-// none of them is missing, or, where there is a default, repeats that.
+// wrongBorderLines returns what is wrong with the lines that end a comment, "" if nothing. They must begin lines of the last
+// paragraph, in order; with a default, none may repeat it; without one, none may be missing.
 func wrongBorderLines(comment string, want []string, hasDefault bool) string {
 	paragraphs := strings.Split(strings.TrimSpace(comment), "\n\n")
 	rest := want

@@ -1,9 +1,9 @@
-// Package archtest holds no code: its tests hold the repository to its architecture. They read source files only, so
-// they need no compiler of C and no Python. A test that fails names the file and what the rule is.
+// Package archtest contains only tests, which check that the repository follows its architecture. They read only source
+// files, so they need no C compiler and no Python. A test that fails names the file and the rule.
 //
-// Each table here is the place to change when the architecture does; docs/architecture.md tells why it is as it is.
+// A change of the architecture changes a table here; docs/architecture.md gives the reasons for the architecture.
 //
 //	go test -count=1 -v ./internal/archtest
 //
-// prints the figures: lines of C and Go, lengths of functions.
+// prints the numbers: lines of C and Go, lengths of functions.
 package archtest

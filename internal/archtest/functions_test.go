@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Half of all functions are within typical lines, nine in ten within most: what one can hold in the head.
+// The limits, in lines, for the length of half of all functions and of nine in ten, so that they are easy to read.
 const (
 	typical = 10
 	most    = 40
@@ -34,7 +34,7 @@ func TestLengthsOfFunctions(t *testing.T) {
 	}
 }
 
-// length counts a function's lines that are not blank, its head and its closing brace among them.
+// length counts a function's lines that are not blank, including its head and its closing brace.
 func length(file goFile, fn *ast.FuncDecl) int {
 	from, to := file.fset.Position(fn.Pos()).Line, file.fset.Position(fn.End()).Line
 	text := strings.Split(file.text(), "\n")

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// mayImport is the picture of docs/architecture.md: package -> the godlpack packages that lie below it.
+// mayImport is the diagram of docs/architecture.md: package -> the godlpack packages below it, which it may import.
 var mayImport = map[string][]string{
 	"dlpack":               {},
 	"tensor":               {"dlpack"},
@@ -27,13 +27,13 @@ var mayImport = map[string][]string{
 	"examples":             {"dlpack", "tensor", "packed", "kernel", "library", "cuda"}, // and the folders in it
 }
 
-// mayImportModule are the other modules: every author inherits them, so there is one.
+// mayImportModule are the external modules that packages may import: every author inherits them, so there is only one.
 var mayImportModule = map[string][]string{
 	"cuda":   {"github.com/ebitengine/purego"},
 	"tvmffi": {"github.com/ebitengine/purego"},
 }
 
-// mayUseC are the packages that may import "C". In pyext/core it is bare: no C text, only flags for the linker.
+// mayUseC are the packages that may import "C"; pyext/core has no C text, only flags for the linker.
 var mayUseC = []string{"internal/cpython", "library", "pyext/core", "tvmffi"}
 
 func TestImports(t *testing.T) {
@@ -45,7 +45,7 @@ func TestImports(t *testing.T) {
 			continue
 		}
 		if file.test() {
-			continue // a test may look at its package from anywhere
+			continue // a test may import any package
 		}
 		for _, imported := range file.imports() {
 			ours, isOurs := strings.CutPrefix(imported, "godlpack/")
@@ -85,7 +85,7 @@ func TestOnlyBordersUseC(t *testing.T) {
 	}
 }
 
-// entry is a folder's key in mayImport: all examples share one.
+// entry returns a folder's key in mayImport; all examples share one.
 func entry(dir string) string {
 	if strings.HasPrefix(dir, "examples/") {
 		return "examples"

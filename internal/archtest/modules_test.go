@@ -13,9 +13,9 @@ import (
 	"testing"
 )
 
-// nested are the modules inside of this one, each with what it and the packages in it may import beyond the standard
-// library. They are for development, and the authors' tool, which is built once: neither authors nor users inherit what
-// they require. The other tests pass them over.
+// nested are the modules inside this one, each with the packages that it may import beyond the standard library. They are
+// the authors' tool, which is built once, the examples, and modules for development: neither authors nor users inherit their
+// requirements. The other tests skip them, except the examples.
 var nested = map[string][]string{
 	"cmd/godlpack": {
 		"github.com/go-python/gopy/bind", "golang.org/x/tools/go/packages",
@@ -51,7 +51,7 @@ func TestNestedModules(t *testing.T) {
 	}
 }
 
-// goFilesIn lists the Go files in a folder and those in it, but for test data.
+// goFilesIn lists the Go files in a folder and its subfolders, without test data.
 func goFilesIn(t *testing.T, folder string) []string {
 	t.Helper()
 	var names []string
@@ -72,7 +72,7 @@ func goFilesIn(t *testing.T, folder string) []string {
 	return names
 }
 
-// nestedModules lists the folders with a go.mod, but for the root, test data and hidden ones, and makes sure that none is missing.
+// nestedModules lists the folders with a go.mod, without the root, test data and hidden ones, and checks that none is missing.
 func nestedModules(t *testing.T) []string {
 	t.Helper()
 	found := map[string]bool{}

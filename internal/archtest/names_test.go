@@ -12,10 +12,10 @@ import (
 	"testing"
 )
 
-// empty are the names that say nothing of what is inside.
+// empty are names that do not describe what is inside.
 var empty = []string{"util", "utils", "common", "helper", "helpers", "types", "misc"}
 
-// machine is the beginning of an absolute path on the machine of whoever wrote the file.
+// machine matches the beginning of an absolute path on one machine.
 var machine = regexp.MustCompile(`(^|[^A-Za-z0-9_.])/(work|farm|root|home)/`)
 
 func TestNamesSayWhatIsInside(t *testing.T) {
@@ -38,7 +38,7 @@ func TestNoPathsOfAMachine(t *testing.T) {
 	}
 	for name := range strings.SplitSeq(strings.Trim(string(list), "\x00"), "\x00") {
 		text, err := os.ReadFile(filepath.Join(root, name))
-		if err != nil || bytes.IndexByte(text, 0) >= 0 { // deleted, a folder, or no text
+		if err != nil || bytes.IndexByte(text, 0) >= 0 { // deleted, a folder, or not a text file
 			continue
 		}
 		for i, line := range bytes.Split(text, []byte("\n")) {

@@ -11,11 +11,11 @@ import (
 
 const cpython = "internal/cpython"
 
-// givesReference finds, in the Owns line of a comment, that the caller gets references which it must release.
+// givesReference matches an Owns line by which the caller gets references that it must release.
 var givesReference = regexp.MustCompile(`(?ms)^Owns:.*\bresults? (is|are) new\b`)
 
-// TestNewReferencesAreNamed looks that nobody drops a reference which a function of internal/cpython gave: by calling a
-// method on the result in place (x.Find("item").Exists()), by assigning it to _, or by leaving it where it is.
+// TestNewReferencesAreNamed checks that no code drops a reference which a function of internal/cpython returned: by a method
+// call on the result in place (x.Find("item").Exists()), by an assignment to _, or by no use of the result.
 func TestNewReferencesAreNamed(t *testing.T) {
 	givers := giversOfReferences(t)
 	if !givers[".Find"] || !givers["cpython.None"] || givers[".Has"] {
@@ -31,8 +31,8 @@ func TestNewReferencesAreNamed(t *testing.T) {
 	}
 }
 
-// giversOfReferences has the functions of internal/cpython that give references ("cpython.None"), and the methods
-// (".Find"), unless another type's of the same name gives none.
+// giversOfReferences returns the functions of internal/cpython that return new references ("cpython.None"), and the methods
+// (".Find"), unless another type's method of the same name returns none.
 func giversOfReferences(t *testing.T) map[string]bool {
 	givers, others := map[string]bool{}, map[string]bool{}
 	for _, file := range goFiles(t) {
@@ -57,7 +57,7 @@ func giversOfReferences(t *testing.T) map[string]bool {
 	return givers
 }
 
-// dropped returns the calls of givers whose result nobody can release.
+// dropped returns the calls of givers whose result no code can release.
 func dropped(file *ast.File, givers map[string]bool) (calls []*ast.CallExpr) {
 	judge := func(x ast.Expr) {
 		if call, ok := x.(*ast.CallExpr); ok && givers[called(call)] {
@@ -80,10 +80,10 @@ func dropped(file *ast.File, givers map[string]bool) (calls []*ast.CallExpr) {
 	return calls
 }
 
-// packages are those with functions that are called like the methods of an Object.
+// packages are the packages with functions that have the same names as methods of an Object.
 var packages = []string{"cpython", "exchange", "capsule", "memory", "tensor", "dlpack", "cuda", "strings", "slices"}
 
-// called says what a call names: "exchange.Find" of a package, ".Find" of anything else.
+// called returns the name of the called function: "exchange.Find" for one of a package, ".Find" for anything else.
 func called(call *ast.CallExpr) string {
 	callee, ok := call.Fun.(*ast.SelectorExpr)
 	if !ok {

@@ -20,7 +20,7 @@ var large = map[string]string{
 	"gd_function": "what a Python function has, as its attributes show it",
 }
 
-// TestSizesOfC leaves out what others have laid down (declares).
+// TestSizesOfC checks the sizes of C files, headers and structs, except those in declares.
 func TestSizesOfC(t *testing.T) {
 	for _, name := range sources(t, ".c", ".h") {
 		if !slices.Contains(mayHoldC, path.Dir(name)) || slices.Contains(declares, name) {
@@ -41,10 +41,10 @@ func TestSizesOfC(t *testing.T) {
 	}
 }
 
-// structText is a struct from its brace to its name.
+// structText matches the beginning of a struct, up to its brace.
 var structText = regexp.MustCompile(`(?s)\bstruct\s*\w*\s*\{`)
 
-// fieldsOf counts the fields of each struct of C text by its name; a struct within counts as one field, and for itself.
+// fieldsOf counts the fields of each struct in C text by its name; a nested struct counts as one field, and separately.
 func fieldsOf(text string) map[string]int {
 	found := map[string]int{}
 	for _, at := range structText.FindAllStringIndex(text, -1) {

@@ -13,12 +13,12 @@ import (
 	"testing"
 )
 
-// root is the repository, seen from this package's folder, where go test runs.
+// root is the repository, relative to this package's folder, where go test runs.
 const root = "../.."
 
 // goFile is one parsed Go file of the root module or of an example.
 type goFile struct {
-	path   string // from the root, with slashes
+	path   string // relative to the root, with slashes
 	syntax *ast.File
 	fset   *token.FileSet
 }
@@ -63,8 +63,8 @@ func goFiles(t *testing.T) []goFile {
 	return files
 }
 
-// sources lists the files of the root module and of the examples with one of these extensions: not those of hidden
-// folders, of other nested modules (the tools, which may need what they like) or of test data.
+// sources lists the files of the root module and of the examples with one of these extensions, without hidden folders,
+// other nested modules (the tools, which may import anything) and test data.
 func sources(t *testing.T, extensions ...string) []string {
 	t.Helper()
 	var names []string
@@ -88,14 +88,14 @@ func sources(t *testing.T, extensions ...string) []string {
 func outside(dir string) bool {
 	base := path.Base(dir)
 	_, err := os.Stat(filepath.Join(root, dir, "go.mod"))
-	nested := err == nil && path.Dir(dir) != "examples" // each of them is a module, as an author's project is
+	nested := err == nil && path.Dir(dir) != "examples" // each example is a module, like an author's project
 	return strings.HasPrefix(base, ".") || strings.HasPrefix(base, "_") || base == "testdata" || nested
 }
 
 func read(name string) string {
 	text, err := os.ReadFile(filepath.Join(root, name))
 	if err != nil {
-		panic(err) // listed a moment ago
+		panic(err) // the file was listed just before
 	}
 	return string(text)
 }

@@ -9,18 +9,18 @@ import (
 )
 
 var (
-	// cVariable is the head of a static declaration anywhere, or of another one outside of functions.
+	// cVariable matches the head of a static declaration anywhere, or of any declaration outside of functions.
 	cVariable = regexp.MustCompile(`(?m)^(?:[ \t]*static\b[^;={]*|[A-Za-z_][\w \t*]*\w(?:\[\w*\])?[ \t]*)[;={]`)
-	// cRecord is the head of a record's definition.
+	// cRecord matches the head of the definition of a struct or a union.
 	cRecord = regexp.MustCompile(`^(struct|union) \w+ \{$`)
-	// cParameters end the head of a function.
+	// cParameters matches the parameters at the end of a function's head.
 	cParameters = regexp.MustCompile(`\w\s*\((?:[^()]|\([^()]*\))*\)\s*[;{]$`)
-	// cConstant says that a declaration is no variable, or one whose owner is known; the four types are those of tables that
-	// Python reads and nobody writes.
+	// cConstant matches a declaration that is not a variable, or whose owner is stated; the four types are those of tables that
+	// Python only reads.
 	cConstant = regexp.MustCompile(`\b(const|extern|typedef|enum|GD_KEPT|GD_OWN|PyMethodDef|PyGetSetDef|PyMemberDef|PyType_Spec)\b`)
 )
 
-// unowned lists the variables of C text that do not say whether a copy of the library takes them over.
+// unowned lists the variables of C text without a mark whether a copy of the library takes over their values.
 func unowned(text string) []string {
 	code := cDirective.ReplaceAllStringFunc(cLiteral.ReplaceAllStringFunc(stripC(text), blank), blank)
 	var found []string
@@ -32,7 +32,7 @@ func unowned(text string) []string {
 	return found
 }
 
-// After a fork Go runs in a copy of the extension module, which must not work on a copy of what the first one keeps
+// After a fork Go runs in a copy of the extension module, which must not use a copy of the first library's state
 // (internal/cpython/variables.h).
 func TestVariablesOfCHaveAnOwner(t *testing.T) {
 	for _, name := range sources(t, ".c") {

@@ -6,8 +6,8 @@ import "C"
 
 import "godlpack/dlpack"
 
-// arrowFormats has the format of Arrow's C data interface for each dtype that is a primitive type there, as C strings that
-// live for ever. Arrow's booleans are bits.
+// arrowFormats maps each dtype that is a primitive type in Arrow to its format in Arrow's C data interface, a C string that
+// is never freed. Bool is missing: Arrow's booleans are bits.
 var arrowFormats = func() map[dlpack.DType]*C.char {
 	m := map[dlpack.DType]*C.char{}
 	for d, code := range map[dlpack.DType]string{
@@ -25,7 +25,7 @@ func HasArrow(d dlpack.DType) bool { return arrowFormats[d] != nil }
 
 var nameArrowSchema = CapsuleName{C.CString("arrow_schema")}
 
-// ArrowFormat reads the format of a schema in a capsule; ok is false if o is no such capsule.
+// ArrowFormat returns the format of a schema in a capsule; ok is false if o is no such capsule.
 //
 // Owns: the result is Go's copy.
 func ArrowFormat(o Object) (format string, ok bool) {
@@ -33,13 +33,13 @@ func ArrowFormat(o Object) (format string, ok bool) {
 		return "", false
 	}
 	schema := (*C.struct_ArrowSchema)(C.PyCapsule_GetPointer(o.p, nameArrowSchema.c))
-	if schema.release == nil { // taken by somebody
+	if schema.release == nil { // consumed before
 		return "", false
 	}
 	return C.GoString(schema.format), true
 }
 
-// ArrowDType is the dtype of a format; ok is false for all but the primitive types.
+// ArrowDType returns the dtype of a format; ok is false for all but the primitive types.
 //
 // GIL: not needed.
 // Threads: any.
@@ -52,7 +52,7 @@ func ArrowDType(format string) (d dlpack.DType, ok bool) {
 	return d, false
 }
 
-// Arrow exports t, a compact tensor of one dimension whose dtype Arrow has, as the pair of Arrow's capsules (schema, array).
+// Arrow exports t as Arrow's pair of capsules (schema, array). t is compact, has one dimension, and HasArrow of its dtype.
 //
 // Owns: the result is new, and keeps t's memory; on ErrRaised there is none.
 func (t Tensor) Arrow() (Object, error) {

@@ -13,7 +13,7 @@ type Param struct {
 	Optional bool
 }
 
-// ParamKind says how an argument may be passed.
+// ParamKind is the way in which an argument may be passed.
 type ParamKind int
 
 // The kinds of parameters, in the order in which Python writes them.
@@ -23,7 +23,7 @@ const (
 	KeywordOnly
 )
 
-// Signature is what a Python function takes, by its name in error texts.
+// Signature is the parameters of a Python function, with the function's name for error texts.
 type Signature struct {
 	Func   string
 	Params []Param
@@ -52,8 +52,8 @@ func Sign(text string) *Signature {
 	return s
 }
 
-// Bind gives each parameter its argument; one that was not passed is the zero Object. The TypeErrors are worded as
-// Python words them.
+// Bind returns the argument of each parameter, the zero Object for one that was not passed. The TypeErrors have Python's
+// wording.
 //
 // Owns: the results are borrowed from the call.
 func (s *Signature) Bind(c *Call) ([]Object, error) {

@@ -7,7 +7,7 @@ import (
 	"unsafe"
 )
 
-// argument makes an Object that is different from all others, and never touched as one.
+// argument returns an Object that is different from all others and must not be used as a Python object.
 func argument() Object { return *(*Object)(unsafe.Pointer(&[]*[64]byte{new([64]byte)}[0])) }
 
 func TestSign(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 	"godlpack/dlpack"
 )
 
-// formats has the struct module's code for each dtype that has one, as C strings that live for ever.
+// formats maps each dtype that the struct module has a code for to that code, a C string that is never freed.
 var formats = func() map[dlpack.DType]*C.char {
 	m := map[dlpack.DType]*C.char{}
 	for d, code := range map[dlpack.DType]string{
@@ -23,10 +23,10 @@ var formats = func() map[dlpack.DType]*C.char {
 	return m
 }()
 
-// noElements is where the buffer of an empty tensor starts: consumers do not expect NULL.
+// noElements is the start of an empty tensor's buffer: consumers do not expect NULL.
 var noElements = C.malloc(1)
 
-// fillBuffer answers a request for t's memory (Python's buffer protocol).
+// fillBuffer fills view with t's memory, by Python's buffer protocol.
 func fillBuffer(t Tensor, view *C.Py_buffer, flags C.int) error {
 	rec, has := t.Record(), func(f C.int) bool { return flags&f == f }
 	format := formats[rec.DType]
@@ -74,7 +74,7 @@ func fillBuffer(t Tensor, view *C.Py_buffer, flags C.int) error {
 
 func (t Tensor) count() C.int64_t { return C.gd_element_count(&t.p.t) }
 
-// checkOrder refuses a request that leaves no room for the strides that rec has.
+// checkOrder refuses a request that does not allow rec's strides.
 func checkOrder(rec *dlpack.Tensor, has func(C.int) bool) error {
 	c := dlpack.IsContiguous(rec.ShapeSlice(), rec.StridesSlice(), 'C')
 	f := dlpack.IsContiguous(rec.ShapeSlice(), rec.StridesSlice(), 'F')
@@ -99,7 +99,7 @@ func bufferError(format string, a ...any) error {
 // HasBuffer reports whether o has the buffer protocol.
 func (o Object) HasBuffer() bool { return C.PyObject_CheckBuffer(o.p) != 0 }
 
-// Buffer is what an object answered to a request for its memory.
+// Buffer is the memory of an object, as the object exports it by the buffer protocol.
 type Buffer struct {
 	storage  *C.gd_storage
 	Data     uintptr
@@ -110,7 +110,7 @@ type Buffer struct {
 	Strides  []int64 // in bytes
 }
 
-// HoldBuffer asks o for its memory, writable if it is, with whatever strides it has.
+// HoldBuffer requests o's buffer with its strides and its format, read-only or not.
 //
 // Owns: the result holds o's memory in place: Tensor or Release it; on ErrRaised there is none.
 func HoldBuffer(o Object) (Buffer, error) {
@@ -128,8 +128,8 @@ func HoldBuffer(o Object) (Buffer, error) {
 	return b, nil
 }
 
-// layoutOf reads shape and strides in bytes. Some exporters leave out what says nothing new, though it was asked for:
-// ctypes and NumPy's times the strides of compact elements.
+// layoutOf returns shape and strides in bytes. Some exporters leave out what follows from the rest, although it was
+// requested: ctypes, and NumPy for its times, the strides of compact elements.
 func layoutOf(view *C.Py_buffer) (shape, strides []int64) {
 	n := max(int(view.ndim), 0)
 	shape, strides = make([]int64, n), make([]int64, n)
@@ -149,12 +149,12 @@ func layoutOf(view *C.Py_buffer) (shape, strides []int64) {
 	return shape, strides
 }
 
-// Release lets go of the memory.
+// Release releases the memory.
 //
 // Owns: takes b.
 func (b Buffer) Release() { C.gd_storage_release(b.storage) }
 
-// Tensor makes a tensor over the buffer; strides in elements.
+// Tensor makes a tensor over the buffer; strides are in elements.
 //
 // Owns: takes b, also on error; the result is new.
 func (b Buffer) Tensor(d dlpack.DType, strides []int64) (Object, error) {

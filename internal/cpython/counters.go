@@ -3,8 +3,8 @@ package cpython
 // #include "core.h"
 import "C"
 
-// Counters counts what was made and given back since the module was loaded: each pair is equal when nothing is
-// left. Exports are managed tensors that others took from us, imports those that we took from others.
+// Counters counts, in pairs, what was made and given back since the module was loaded; a pair that is not equal is a leak.
+// Exports are managed tensors that godlpack made for other libraries, imports those that it took from them.
 type Counters struct {
 	StoragesMade, StoragesFreed  int64
 	ExportsMade, ExportsDeleted  int64

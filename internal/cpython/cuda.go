@@ -20,7 +20,7 @@ type DriverMemory struct{ Address, Context, Push, Free, Pop uintptr }
 
 // NewOwned makes a C-contiguous tensor that owns memory of CUDA's driver.
 //
-// Owns: takes m, also on error, to be freed when the last that shares it lets go; the result is new.
+// Owns: takes m, also on error; the last tensor or export that shares it frees it. The result is new.
 // Threads: any with the GIL; a forked child, and a process that is ending, leak m.
 func NewOwned(m DriverMemory, dev dlpack.Device, d dlpack.DType, shape []int64, flags dlpack.Flags) (Object, error) {
 	strides := make([]int64, len(shape))
@@ -40,7 +40,7 @@ func NewOwned(m DriverMemory, dev dlpack.Device, d dlpack.DType, shape []int64, 
 // CurrentStream returns the handle of the calling thread's current stream on a CUDA device, 0 for the default stream.
 //
 // GIL: not needed.
-// Owns: the stream belongs to whoever made it.
+// Owns: the stream belongs to the code that made it.
 // Threads: any, each with its own; in Go, only while the call from Python lasts, which stays in its thread.
 func CurrentStream(device int32) uintptr {
 	if at := C.gd_current_stream(C.int32_t(device), false); at != nil {
@@ -49,10 +49,11 @@ func CurrentStream(device int32) uintptr {
 	return 0
 }
 
-// SetCurrentStream makes a stream the calling thread's current one on a device; false if the device has no place for one.
+// SetCurrentStream sets the calling thread's current stream on a device; it returns false if memory runs out, or if the
+// device's number is too large.
 //
 // GIL: not needed.
-// Owns: as for CurrentStream: the stream must live as long as it is current.
+// Owns: as for CurrentStream: the stream must exist as long as it is current.
 // Threads: as for CurrentStream.
 func SetCurrentStream(device int32, handle uintptr) bool {
 	at := C.gd_current_stream(C.int32_t(device), true)
@@ -62,7 +63,7 @@ func SetCurrentStream(device int32, handle uintptr) bool {
 	return at != nil
 }
 
-// UnlockedAlways does work that waits, for others than Python, without the GIL. Work must not touch Python.
+// UnlockedAlways runs work without the GIL: work waits, but not for Python, and must not use Python's API.
 //
 // GIL: held, and held again on return.
 func UnlockedAlways(work func()) {

@@ -40,10 +40,10 @@ func (o Object) descriptor() unsafe.Pointer {
 	return unsafe.Pointer(&(*C.gd_descriptor)(unsafe.Pointer(o.p)).value)
 }
 
-// DType reads a godlpack.DType (see IsDType).
+// DType returns the dtype of a godlpack.DType (see IsDType).
 func (o Object) DType() dlpack.DType { return *(*dlpack.DType)(o.descriptor()) }
 
-// Device reads a godlpack.Device (see IsDevice).
+// Device returns the device of a godlpack.Device (see IsDevice).
 func (o Object) Device() dlpack.Device { return *(*dlpack.Device)(o.descriptor()) }
 
 // TensorDType returns the DType object of a dtype, from the types' own cache.

@@ -31,7 +31,7 @@ func DictOf(entries []Entry) (Object, error) {
 	return dictOf(keywords)
 }
 
-// Entry returns what a dict has under a name; the zero Object if nothing, or if o is no dict.
+// Entry returns the value of a name in a dict; the zero Object if there is none, or if o is not a dict.
 //
 // GIL: held; no exception may be pending.
 // Owns: the result is new.

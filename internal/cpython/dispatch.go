@@ -14,7 +14,7 @@ import (
 // Op is the number of an operation of ops.h.
 type Op int
 
-// The operations, by what Python calls them on.
+// The operations, grouped by the Python type that has them.
 const (
 	OpEmpty        Op = C.GD_OP_module_empty
 	OpZeros        Op = C.GD_OP_module_zeros
@@ -68,15 +68,15 @@ const (
 	OpFunctionLearnTorch Op = C.GD_OP_function_learn_torch
 )
 
-// Handler does an operation. The result is a new reference; the zero Object goes with an error.
+// Handler performs an operation. The result is a new reference; with an error, it is the zero Object.
 type Handler func(*Call) (Object, error)
 
 var handlers [C.GD_OP_COUNT]Handler
 
-// Handle registers the function for an operation; to be called from an init function. It returns the one before.
+// Handle registers the function for an operation and returns the previous one. Call it from an init function.
 func Handle(op Op, h Handler) (before Handler) { before, handlers[op] = handlers[op], h; return before }
 
-// godlpackEnter is the entry: gd_enter's other side.
+// godlpackEnter is the Go side of the entry gd_enter: it calls the operation's Handler.
 //
 // GIL: held.
 // Owns: the arguments are borrowed; the result is new, nil with a Python exception pending.
@@ -99,7 +99,7 @@ func godlpackEnter(op C.int, self *C.PyObject, args **C.PyObject, nargs C.Py_ssi
 	}
 	gcstress.Crossing()
 	o, err := handler(newCall(self, args, int(nargs), kwnames))
-	if err == nil && !o.Exists() { // a constructor of Python's said no
+	if err == nil && !o.Exists() { // one of Python's constructors failed
 		err = ErrRaised
 	}
 	if o, err = unlessStarved(o, err); err != nil {
@@ -109,7 +109,7 @@ func godlpackEnter(op C.int, self *C.PyObject, args **C.PyObject, nargs C.Py_ssi
 	return o.p
 }
 
-// unlessStarved gives back what an operation ends with, or MemoryError if memory ran out in it.
+// unlessStarved returns the result of an operation, or MemoryError if memory ran out in it.
 func unlessStarved(o Object, err error) (Object, error) {
 	if !takeStarved() {
 		return o, err
@@ -119,12 +119,12 @@ func unlessStarved(o Object, err error) (Object, error) {
 	return Object{}, ErrRaised
 }
 
-// panicError turns what a function panicked with into an error that carries the Go stack.
+// panicError turns the value of a panic into an error with the Go stack.
 func panicError(p any) error {
 	return dlpack.Errorf(dlpack.KindRuntime, "godlpack: Go panicked: %v\n\n%s", p, debug.Stack())
 }
 
-// godlpackGetBuffer is Tensor's buffer protocol: it fills view, or raises BufferError.
+// godlpackGetBuffer implements Tensor's buffer protocol: it fills view, or raises BufferError.
 //
 // GIL: held.
 // Owns: on success view owns a reference to self; on failure (-1) nothing passes.
@@ -148,7 +148,7 @@ func godlpackGetBuffer(self *C.PyObject, view *C.Py_buffer, flags C.int) (rc C.i
 	return 0
 }
 
-// Call is one call from Python: what it is on, and its arguments, all borrowed.
+// Call is one call from Python: self and the arguments, all borrowed.
 type Call struct {
 	Self     Object
 	args     []Object
@@ -173,7 +173,7 @@ func newCall(self *C.PyObject, args **C.PyObject, nargs int, kwnames *C.PyObject
 	return call
 }
 
-// Unpack returns the call that a constructor got as a tuple and a dict.
+// Unpack returns the call that a constructor received as a tuple and a dict.
 //
 // Owns: all is borrowed from c.
 func (c *Call) Unpack() *Call {
@@ -192,7 +192,7 @@ func (c *Call) Unpack() *Call {
 	return call
 }
 
-// Arg returns positional argument i of an operation that Python itself calls with the right number.
+// Arg returns positional argument i of an operation that Python itself calls with the right number of arguments.
 func (c *Call) Arg(i int) Object { return c.args[i] }
 
 // Args returns all positional arguments.

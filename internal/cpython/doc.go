@@ -1,7 +1,7 @@
 // Package cpython is the border to Python: all C that works with Python, and every rule of the GIL, is here.
 //
 // The C files repeat decisions; this package's Go files let the other packages make them, in Go terms: Object is a
-// reference to a Python object, Tensor a godlpack.Tensor, Capsule and Table what DLPack passes around. A Python
+// reference to a Python object, Tensor a godlpack.Tensor, Managed a managed tensor, Table an exchange table. A Python
 // exception is the error ErrRaised; any other error becomes an exception at the entry, by its dlpack.Kind.
 //
 // Python enters Go in one place: each operation of ops.h has a number, and a function registered for it.
@@ -17,7 +17,8 @@
 //
 // Unless its comment states otherwise, a function here is called with the GIL held, by any thread, and leaves it held;
 // arguments stay the caller's; a Python object that a C function returns is a new reference, or NULL with an exception
-// set; and a function is C, not Go, because it repeats a decision of Go's in nanoseconds. What differs ends the comment:
+// set; and a function is in C because it repeats a decision of Go's in nanoseconds. Lines at the end of a function's
+// comment state what differs:
 //
 //   - C because: of a C function, (a) CPython offers it only as a macro or a struct, (b) it must be a C function pointer,
 //     (c) it repeats a decision (the default), (d) it loops so that Go is entered once.
@@ -27,13 +28,13 @@
 //   - Threads: which threads may call it.
 package cpython
 
-// The build needs neither Python's headers nor its library: pyabi.h declares the stable ABI, and the symbols are
-// left for the process that loads the module. A linker that stops at undefined symbols is told not to.
+// The build needs neither Python's headers nor its library: pyabi.h declares the stable ABI, and the process that loads
+// the module resolves the symbols. A linker flag permits undefined symbols.
 
 // #cgo CFLAGS: -std=gnu11 -O2 -Wall -Wextra -Wno-missing-field-initializers -Wno-unused-parameter -fvisibility=hidden
 // #cgo linux LDFLAGS: -Wl,--unresolved-symbols=ignore-all -ldl -lpthread
 // #include "core.h"
 import "C"
 
-// Version is godlpack's own.
+// Version is the version of godlpack.
 const Version = C.GODLPACK_VERSION

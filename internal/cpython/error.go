@@ -10,7 +10,7 @@ import (
 	"godlpack/dlpack"
 )
 
-// ErrRaised says that a Python exception is pending: it goes on to the caller as it is, or is cleared.
+// ErrRaised means that a Python exception is pending; the caller passes it on as it is, or clears it.
 var ErrRaised = errors.New("a Python exception is pending")
 
 func raisedIfNil(p *C.PyObject) (Object, error) {
@@ -20,7 +20,7 @@ func raisedIfNil(p *C.PyObject) (Object, error) {
 	return Object{p}, nil
 }
 
-// raise makes err the pending exception, unless it is one already.
+// raise sets err as the pending exception; if err is ErrRaised, the pending exception stays.
 func raise(err error) {
 	if errors.Is(err, ErrRaised) && C.PyErr_Occurred() != nil {
 		return
@@ -38,8 +38,8 @@ func raise(err error) {
 	}
 }
 
-// Wrap puts the name of x's type, and what comes behind that, in front of err's message. An exception of Python's own stays as it
-// is, and x's type is not asked for its name while it is pending.
+// Wrap prefixes err's message with the name of x's type and the text behind. ErrRaised is returned unchanged, since the
+// name of a type must not be read while an exception is pending.
 func Wrap(err error, x Object, behind string) error {
 	if err == nil || errors.Is(err, ErrRaised) {
 		return err
@@ -47,22 +47,22 @@ func Wrap(err error, x Object, behind string) error {
 	return dlpack.Wrap(err, x.Type().Name()+behind)
 }
 
-// starved has the threads that ran out of memory in the operation they are at, where that was not said any further: a
-// question that could not be asked may have been taken for one that was answered. The GIL guards it.
+// starved is the set of threads that ran out of memory in their current operation, after the MemoryError was cleared: a
+// check that failed for lack of memory may have counted as a negative answer. The GIL guards it.
 var starved = map[*C.PyThreadState]bool{}
 
-// noteMemoryError remembers that memory ran out, if that is the pending exception.
+// noteMemoryError marks the thread as starved if the pending exception is a MemoryError.
 func noteMemoryError() {
 	if C.PyErr_ExceptionMatches(C.PyExc_MemoryError) != 0 {
 		starved[C.PyThreadState_Get()] = true
 	}
 }
 
-// Starved reports whether memory ran out in the operation that this thread is at, which will end with MemoryError: what was
-// found out in it may be wrong, and is not to be remembered.
+// Starved reports whether memory ran out in this thread's current operation, which will end with MemoryError: its findings
+// may be wrong and must not be stored.
 func Starved() bool { return len(starved) > 0 && starved[C.PyThreadState_Get()] }
 
-// takeStarved is Starved, which is forgotten then.
+// takeStarved returns Starved and clears it.
 func takeStarved() bool {
 	is := Starved()
 	if is {
@@ -71,7 +71,7 @@ func takeStarved() bool {
 	return is
 }
 
-// leaveStarved ends an operation within another, which was starved before or not.
+// leaveStarved ends an operation within another, and restores whether the outer one is starved.
 func leaveStarved(before bool) {
 	takeStarved()
 	if before {
@@ -79,13 +79,13 @@ func leaveStarved(before bool) {
 	}
 }
 
-// ClearError forgets the pending exception, if there is one. A MemoryError still ends the operation.
+// ClearError clears the pending exception, if there is one. After a MemoryError, the operation still ends with MemoryError.
 func ClearError() {
 	noteMemoryError()
 	C.PyErr_Clear()
 }
 
-// BlamesArguments reports whether the pending exception is a TypeError of how a function was called, as far as its text says.
+// BlamesArguments reports whether the pending exception is, by its text, a TypeError about the arguments of a call.
 //
 // GIL: held; may run Python code.
 func BlamesArguments() bool { return bool(C.gd_blames_arguments()) }
@@ -100,7 +100,8 @@ func raised(class *C.PyObject) bool {
 // Exception is a Python exception that was set aside.
 type Exception struct{ class, value, trace *C.PyObject }
 
-// TakeError sets the pending exception aside; the zero Exception if there is none. A MemoryError still ends the operation.
+// TakeError fetches and clears the pending exception; it is the zero Exception if there is none. After a MemoryError, the
+// operation still ends with MemoryError.
 //
 // Owns: the result is new: Drop it.
 func TakeError() Exception {
@@ -110,7 +111,7 @@ func TakeError() Exception {
 	return e
 }
 
-// Drop forgets e.
+// Drop releases e.
 //
 // Owns: takes e.
 func (e Exception) Drop() {
@@ -119,7 +120,7 @@ func (e Exception) Drop() {
 	}
 }
 
-// Text returns what the exception says.
+// Text returns the exception's message, "" if it has no value.
 //
 // GIL: held; runs Python code; no exception may be pending.
 // Owns: the result is Go's copy.

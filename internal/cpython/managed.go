@@ -11,19 +11,19 @@ import (
 	"godlpack/dlpack"
 )
 
-// Managed is a managed tensor of somebody else, versioned or legacy, with the duty to delete it once.
+// Managed is another library's managed tensor, versioned or legacy, which must be deleted exactly once.
 type Managed struct {
 	versioned *C.DLManagedTensorVersioned
 	legacy    *C.DLManagedTensor
 }
 
-// ManagedAt sees the versioned managed tensor whose address is a Python int.
+// ManagedAt returns the versioned managed tensor whose address is a Python int.
 func ManagedAt(address Object) Managed {
 	return Managed{versioned: (*C.DLManagedTensorVersioned)(C.PyLong_AsVoidPtr(address.p))}
 }
 
-// LegacyLibrary returns the path of the library that a legacy record's deleter is in, "" if that is unknown or the record
-// is versioned. The first question about a deleter can take a millisecond: the loader searches a whole symbol table.
+// LegacyLibrary returns the path of the library that contains a legacy record's deleter, "" if that is unknown or the record
+// is versioned. The first search for a deleter can take a millisecond: the loader searches a whole symbol table.
 //
 // GIL: not needed.
 // Owns: the result is Go's.
@@ -38,7 +38,7 @@ func (m Managed) LegacyLibrary() string {
 	path, known := deleters.library[deleter]
 	if !known {
 		path = C.GoString(C.gd_legacy_library(m.legacy))
-		if len(deleters.library) >= 1024 { // made at run time, as those of ctypes are: more than any set of libraries has
+		if len(deleters.library) >= 1024 { // more than any set of libraries has: made at run time, as by ctypes
 			clear(deleters.library)
 		}
 		deleters.library[deleter] = path
@@ -46,7 +46,7 @@ func (m Managed) LegacyLibrary() string {
 	return path
 }
 
-// deleters remembers which library each deleter is in; libraries with extension modules are never unloaded.
+// deleters maps each deleter to its library; libraries with extension modules are never unloaded.
 var deleters = struct {
 	sync.Mutex
 	library map[uintptr]string
@@ -74,7 +74,7 @@ func (m Managed) Flags() dlpack.Flags {
 	return dlpack.Flags(m.versioned.flags)
 }
 
-// Record returns the tensor's record, in place; only to be read once Version is known to be compatible (R34).
+// Record returns the tensor's record, in place. Read it only after a check that Version is compatible (R34).
 func (m Managed) Record() *dlpack.Tensor {
 	if m.versioned == nil {
 		return (*dlpack.Tensor)(unsafe.Pointer(&m.legacy.dl_tensor))
@@ -89,7 +89,7 @@ func (m Managed) Record() *dlpack.Tensor {
 // Threads: any.
 func (m Managed) Delete() { C.gd_managed_delete(m.versioned, m.legacy) }
 
-// Wrap makes a Tensor of a record that was validated.
+// Wrap makes a Tensor of a managed tensor whose record is valid.
 //
 // Owns: takes the managed tensor on success; on error it is still the caller's. The result is new.
 func (m Managed) Wrap(flags dlpack.Flags) (Object, error) {
@@ -109,10 +109,10 @@ func (m Managed) Wrap(flags dlpack.Flags) (Object, error) {
 
 // ---- capsules ----
 
-// CapsuleName is a name that a DLPack capsule has in its life (R8).
+// CapsuleName is a name that a DLPack capsule can have (R8).
 type CapsuleName struct{ c *C.char }
 
-// The four names: a capsule is live under the first of each pair, and used under the second.
+// The four names of a tensor's capsule: a live capsule has the first of a pair, a used one the second.
 var (
 	NameLegacy        = CapsuleName{C.CString(dlpack.CapsuleLegacy)}
 	NameLegacyUsed    = CapsuleName{C.CString(dlpack.CapsuleLegacyUsed)}
@@ -121,14 +121,14 @@ var (
 	nameTable         = CapsuleName{C.CString(dlpack.ExchangeCapsule)}
 )
 
-// Capsule exports t in a new capsule; extra flags go on top of t's own, and fit only in a versioned one.
+// Capsule exports t in a new capsule; extra flags are added to t's own, and need a versioned capsule.
 //
 // Owns: the result is new, and owns the export; on ErrRaised there is none.
 func (t Tensor) Capsule(versioned bool, extra dlpack.Flags) (Object, error) {
 	return raisedIfNil(C.gd_capsule(t.p, C.bool(versioned), C.uint64_t(extra)))
 }
 
-// HasName reports whether o is a capsule of that name with something in it.
+// HasName reports whether o is a capsule of that name with a pointer that is not NULL.
 func (o Object) HasName(name CapsuleName) bool { return C.PyCapsule_IsValid(o.p, name.c) != 0 }
 
 // CapsuleText returns a capsule's name, "" if it has none.
@@ -143,9 +143,9 @@ func (o Object) CapsuleText() string {
 	return C.GoString(name)
 }
 
-// Managed returns what a live DLPack capsule holds.
+// Managed returns the managed tensor in a live DLPack capsule.
 //
-// Owns: the managed tensor is the capsule's until Rename.
+// Owns: the managed tensor is the capsule's until MarkUsed.
 func (o Object) Managed() Managed {
 	if o.HasName(NameVersioned) {
 		return Managed{versioned: (*C.DLManagedTensorVersioned)(C.PyCapsule_GetPointer(o.p, NameVersioned.c))}
@@ -153,7 +153,7 @@ func (o Object) Managed() Managed {
 	return Managed{legacy: (*C.DLManagedTensor)(C.PyCapsule_GetPointer(o.p, NameLegacy.c))}
 }
 
-// MarkUsed renames a live DLPack capsule, which takes its managed tensor out of its hands (R36).
+// MarkUsed renames a live DLPack capsule as used, so that it no longer deletes its managed tensor (R36).
 //
 // Owns: the managed tensor becomes the caller's; on ErrRaised it is still the capsule's.
 func (o Object) MarkUsed() error {

@@ -13,7 +13,7 @@ import (
 // Owns: the result is new.
 func Int(v int64) Object { return Object{C.PyLong_FromLongLong(C.longlong(v))} }
 
-// UInt makes a Python int.
+// UInt makes a Python int from an unsigned integer.
 //
 // Owns: the result is new.
 func UInt(v uint64) Object { return Object{C.PyLong_FromUnsignedLongLong(C.ulonglong(v))} }
@@ -49,17 +49,17 @@ func Bool(v bool) Object {
 	return Object{C.PyBool_FromLong(n)}
 }
 
-// Index returns the int that o, a whole number of any type, stands for.
+// Index returns the int value of o, an integer of any type, by its __index__.
 //
 // GIL: held; may run o's Python code.
 // Owns: the result is new; on ErrRaised there is none.
 func (o Object) Index() (Object, error) { return raisedIfNil(C.PyNumber_Index(o.p)) }
 
-// Pointer reads the address that C passes as an int.
+// Pointer returns the address whose value is the int o.
 func (o Object) Pointer() unsafe.Pointer { return C.PyLong_AsVoidPtr(o.p) }
 
-// Int64 reads a whole number (int, or anything with __index__). fits is false if it is beyond 64 bits; v is the nearest
-// number that is not, then.
+// Int64 returns the value of an integer (int, or anything with __index__). fits is false if it does not fit in an int64;
+// then v is the nearest int64.
 func (o Object) Int64() (v int64, fits bool, err error) {
 	index, err := raisedIfNil(C.PyNumber_Index(o.p))
 	if err != nil {
@@ -80,7 +80,7 @@ func (o Object) Int64() (v int64, fits bool, err error) {
 	return int64(n), true, nil
 }
 
-// Uint64 reads a whole number from 0 to 2^64-1; fits is false for others.
+// Uint64 returns the value of an int from 0 to 2^64-1; fits is false for others.
 func (o Object) Uint64() (v uint64, fits bool) {
 	n := C.PyLong_AsUnsignedLongLong(o.p)
 	if n == C.ulonglong(1<<64-1) && C.PyErr_Occurred() != nil {
@@ -90,7 +90,7 @@ func (o Object) Uint64() (v uint64, fits bool) {
 	return uint64(n), true
 }
 
-// Float64 reads a real number.
+// Float64 returns the value of a real number.
 func (o Object) Float64() (float64, error) {
 	v := C.PyFloat_AsDouble(o.p)
 	if v == -1 && C.PyErr_Occurred() != nil {
@@ -99,7 +99,7 @@ func (o Object) Float64() (float64, error) {
 	return float64(v), nil
 }
 
-// Complex128 reads a complex object (see IsComplex).
+// Complex128 returns the value of a complex object (see IsComplex).
 func (o Object) Complex128() complex128 {
 	return complex(float64(C.PyComplex_RealAsDouble(o.p)), float64(C.PyComplex_ImagAsDouble(o.p)))
 }

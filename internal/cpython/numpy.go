@@ -9,8 +9,8 @@ import (
 	"godlpack/dlpack"
 )
 
-// EnableNumPy turns the fast path for NumPy's arrays on: array is the type ndarray, api the capsule with NumPy's functions. It
-// reports whether the capsule is one. Nothing vouches for the fast path but the caller.
+// EnableNumPy turns on the fast path for NumPy's arrays: array is the type ndarray, api the capsule with NumPy's functions. It
+// reports whether api is a capsule. The caller must prove that the fast path is correct.
 //
 // Owns: a reference to array is kept.
 func EnableNumPy(array, api Object) bool {
@@ -29,7 +29,7 @@ func EnableNumPy(array, api Object) bool {
 // DisableNumPy turns the fast path off.
 func DisableNumPy() { C.gd_numpy_enable(nil, nil) }
 
-// LearnNumPy tells the fast path what the dtype of array x is, for all arrays of that dtype.
+// LearnNumPy records for the fast path that arrays with array x's type number have dtype d, padded or not.
 func LearnNumPy(x Object, d dlpack.DType, padded bool) {
 	C.gd_numpy_learn(x.p, cDType(d), C.bool(padded))
 }
@@ -63,8 +63,8 @@ func ImportNumPyBuffer(x Object) Object {
 	return Object{t}
 }
 
-// ToNumPy makes an array over the memory of t, by the fast path; the zero Object without an error if the fast path is off or the
-// memory is elsewhere.
+// ToNumPy makes an array over the memory of t, by the fast path; the zero Object without an error if the fast path is off or
+// the memory is not on the CPU.
 //
 // Owns: the result is new, and keeps t.
 func ToNumPy(t Tensor) (Object, error) {

@@ -8,7 +8,7 @@ import (
 	"unsafe"
 )
 
-// Object is a reference to a Python object; the zero Object is none. Whether it is owned is said where it comes from.
+// Object is a reference to a Python object; the zero Object is none. The function that returns it states who owns it.
 type Object struct{ p *C.PyObject }
 
 // Exists reports whether o is an object at all.
@@ -22,7 +22,7 @@ func (o Object) Address() uintptr { return uintptr(unsafe.Pointer(o.p)) }
 // Owns: the result is new.
 func None() Object { return Object{&C._Py_NoneStruct}.Retain() }
 
-// NotImplemented returns Python's NotImplemented, a comparison's "ask the other side".
+// NotImplemented returns Python's NotImplemented, by which a comparison leaves the result to the other operand.
 //
 // Owns: the result is new.
 func NotImplemented() Object { return Object{&C._Py_NotImplementedStruct}.Retain() }
@@ -30,7 +30,7 @@ func NotImplemented() Object { return Object{&C._Py_NotImplementedStruct}.Retain
 // IsNone reports whether o is None.
 func (o Object) IsNone() bool { return o.p == &C._Py_NoneStruct }
 
-// Given reports whether o is an argument that says something: neither left out nor None.
+// Given reports whether o is an argument that was passed and is not None.
 func (o Object) Given() bool { return o.Exists() && !o.IsNone() }
 
 // IsEllipsis reports whether o is Ellipsis.
@@ -44,7 +44,7 @@ func (o Object) Retain() Object {
 	return o
 }
 
-// Release gives a reference back; the zero Object is fine.
+// Release drops a reference; the zero Object is allowed.
 //
 // GIL: held; may run any Python code.
 // Owns: takes the caller's reference.
@@ -54,7 +54,7 @@ func (o Object) Release() {
 	}
 }
 
-// Type returns o's exact type. o's own code may give it another, and the one before may go: Retain it before such code runs.
+// Type returns o's exact type. o's own code may change o's class, which may free the old one: Retain it before such code runs.
 //
 // Owns: the result is borrowed from o.
 func (o Object) Type() Object { return Object{(*C.PyObject)(unsafe.Pointer(o.p.ob_type))} }
@@ -68,7 +68,7 @@ func (o Object) is(t *C.PyTypeObject) bool {
 	return o.p.ob_type == t || C.PyType_IsSubtype(o.p.ob_type, t) != 0
 }
 
-// The built-in kinds of object that arguments are told apart by; subclasses count.
+// The built-in types that arguments are distinguished by; subclasses count.
 func (o Object) IsTuple() bool   { return o.is(&C.PyTuple_Type) }
 func (o Object) IsSlice() bool   { return o.is(&C.PySlice_Type) }
 func (o Object) IsStr() bool     { return o.is(&C.PyUnicode_Type) }
@@ -80,10 +80,10 @@ func (o Object) IsCapsule() bool { return o.is(&C.PyCapsule_Type) }
 func (o Object) IsDType() bool   { return o.p.ob_type == C.gd_dtype_type }
 func (o Object) IsDevice() bool  { return o.p.ob_type == C.gd_device_type }
 
-// IsIndex reports whether o stands for a whole number (has __index__).
+// IsIndex reports whether o is an integer of any type (has __index__).
 func (o Object) IsIndex() bool { return C.PyIndex_Check(o.p) != 0 }
 
-// IsSequence reports whether o has a length and can be indexed by numbers.
+// IsSequence reports whether o supports the sequence protocol.
 func (o Object) IsSequence() bool { return C.PySequence_Check(o.p) != 0 }
 
 // Name returns a type's name with its module, such as "torch.Tensor", or "?" if it has none.
@@ -95,10 +95,10 @@ func (o Object) Name() string {
 	return name
 }
 
-// Module returns the name of the module that a type says it is from, "" if it does not say.
+// Module returns a type's __module__, "" if that is missing or not a str.
 func (o Object) Module() string { return o.textAttr("__module__") }
 
-// Has reports whether o has an attribute; one that cannot be read counts as no.
+// Has reports whether o has an attribute; an attribute that cannot be read counts as missing.
 //
 // GIL: held; may run o's Python code; no exception may be pending.
 func (o Object) Has(name string) bool {
@@ -128,7 +128,7 @@ func (o Object) Attr(name string) (Object, error) {
 	return raisedIfNil(C.PyObject_GetAttr(o.p, key.p))
 }
 
-// Find reads an attribute that may be missing: whatever goes wrong, the result is the zero Object.
+// Find reads an attribute that may be missing: on any error, the result is the zero Object.
 //
 // GIL: held; no exception may be pending.
 // Owns: the result is new.
@@ -195,7 +195,7 @@ func dictOf(keywords []Keyword) (Object, error) {
 	return dict, nil
 }
 
-// TupleOf makes a tuple. An item that does not exist is one that Python raised an exception instead of.
+// TupleOf makes a tuple. An item that is the zero Object means that a Python exception is pending.
 //
 // Owns: the items stay the caller's; the result is new; on ErrRaised there is none.
 func TupleOf(items []Object) (Object, error) {
@@ -215,8 +215,8 @@ func TupleOf(items []Object) (Object, error) {
 	return tuple, nil
 }
 
-// ListOf makes a list of n items, each by a call of item. One that does not exist is one that Python raised an exception
-// instead of. They lie in Python's memory alone: too little of that is an error, but the end of the process where it is Go's.
+// ListOf makes a list of n items, each by a call of item; a zero Object means that a Python exception is pending. The items
+// use only Python's memory: if that runs out, it is an error, while Go would end the process.
 //
 // Owns: takes each item; the result is new; on error there is none.
 func ListOf(n int64, item func(i int64) (Object, error)) (Object, error) {
@@ -272,7 +272,7 @@ func (o Object) Items() ([]Object, error) {
 // Owns: the result is new; on ErrRaised there is none.
 func (o Object) AsTuple() (Object, error) { return raisedIfNil(C.PySequence_Tuple(o.p)) }
 
-// IsInstance reports whether o is an instance of class; a class that cannot say counts as no.
+// IsInstance reports whether o is an instance of class; an error counts as no.
 //
 // GIL: held; no exception may be pending.
 func (o Object) IsInstance(class Object) bool {
@@ -322,7 +322,7 @@ func Imported(module string) Object {
 	return Object{found}
 }
 
-// FindIn is Find on an object that may be missing itself.
+// FindIn is Find on an object that may be the zero Object.
 //
 // GIL: held; no exception may be pending.
 // Owns: the result is new.
@@ -336,7 +336,7 @@ func (o Object) FindIn(name string) Object {
 // IsCallable reports whether o can be called.
 func (o Object) IsCallable() bool { return C.PyCallable_Check(o.p) != 0 }
 
-// CallIn calls o.name(args...) on an object that may be missing.
+// CallIn calls o.name(args...) on an object that may be the zero Object, which means that a Python exception is pending.
 //
 // Owns: args stay the caller's; the result is new; on ErrRaised there is none.
 func (o Object) CallIn(name string, args ...Object) (Object, error) {

@@ -3,7 +3,7 @@ package cpython
 // #include "core.h"
 import "C"
 
-// Slice reads a slice object for an axis of n elements: where it starts, its step, how many elements it selects.
+// Slice applies a slice object to an axis of n elements: it returns the start, the step and the number of elements selected.
 func (o Object) Slice(n int64) (start, step, length int64, err error) {
 	var from, to, by C.Py_ssize_t
 	if C.PySlice_Unpack(o.p, &from, &to, &by) != 0 {

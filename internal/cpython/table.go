@@ -9,10 +9,10 @@ import (
 	"godlpack/dlpack"
 )
 
-// Table is an exchange table: static, and alive as long as the process (R52).
+// Table is an exchange table: static, and valid as long as the process runs (R52).
 type Table struct{ p *C.DLPackExchangeAPI }
 
-// TableAt reads the table that an attribute's value leads to: a capsule (DLPack 1.3) or an address as an int (1.2),
+// TableAt returns the table that an attribute's value refers to: a capsule (DLPack 1.3) or an address as an int (1.2),
 // under either name (R64). The zero Table means that the value is neither.
 //
 // GIL: held; no exception may be pending.
@@ -39,14 +39,14 @@ func (t Table) Address() uintptr { return uintptr(unsafe.Pointer(t.p)) }
 // Record returns the table itself, in place.
 func (t Table) Record() *dlpack.ExchangeAPI { return (*dlpack.ExchangeAPI)(unsafe.Pointer(t.p)) }
 
-// Older returns the table of an older version that this one leads to, if any.
+// Older returns the table of an older version that this one links to (prev_api), if any.
 func (t Table) Older() Table {
 	return Table{(*C.DLPackExchangeAPI)(unsafe.Pointer(t.p.header.prev_api))}
 }
 
 // Take exports x, an object of the type that publishes the table.
 //
-// Owns: the result is the caller's to adopt or delete; on ErrRaised there is none.
+// Owns: the result is the caller's to wrap or delete; on ErrRaised there is none.
 func (t Table) Take(x Object) (Managed, error) {
 	var m Managed
 	if C.gd_table_import(t.p, x.p, &m.versioned) != 0 || m.versioned == nil {
@@ -65,23 +65,23 @@ func (t Table) Make(x Tensor) (Object, error) {
 	}
 	var made *C.PyObject
 	if C.gd_table_to_object(t.p, m, &made) != 0 || made == nil {
-		Managed{versioned: m}.Delete() // R56: still ours
+		Managed{versioned: m}.Delete() // on failure the table has not taken it (R56)
 		return Object{}, ErrRaised
 	}
 	return Object{made}, nil
 }
 
-// Plan is what the fast paths shall do with objects of exactly one type.
+// Plan is how the fast paths exchange objects of exactly one type.
 type Plan struct {
 	Protocol  Protocol
 	Table     Table // ByTable
-	Guarded   bool  // ByTable: ask each object whether it requires grad, or is a lazy conjugate or negative (R65)
-	Foreign   bool  // Guarded: the type is not torch's own, so that its answers may be Python code
+	Guarded   bool  // ByTable: check whether each object requires grad, or is a lazy conjugate or negative (R65)
+	Foreign   bool  // Guarded: the type is not torch's own, so that the check may run Python code
 	Immutable bool  // ByMethod, ByBuffer: legacy capsules are read-only (R44)
 	Bare      bool  // ByMethod, ByBuffer: __dlpack__ takes no max_version (R33)
 }
 
-// Protocol is a way to take an object's memory.
+// Protocol is a way to exchange tensors with a type.
 type Protocol int
 
 // The protocols that have a fast path.
@@ -92,9 +92,9 @@ const (
 	ByBuffer Protocol = C.GD_BY_BUFFER // a read-only buffer, else __dlpack__
 )
 
-// SetPlan lets the fast paths exchange objects of exactly this type, unless memory ran out while that was decided.
+// SetPlan sets the plan by which the fast paths exchange objects of exactly this type, unless the operation is Starved.
 //
-// Owns: a reference to typ is kept until another type needs its place.
+// Owns: a reference to typ is kept until another type's plan replaces this one.
 func SetPlan(typ Object, p Plan) {
 	if Starved() {
 		return
@@ -106,13 +106,13 @@ func SetPlan(typ Object, p Plan) {
 	})
 }
 
-// TakesNoVersion reports whether there is a plan by which __dlpack__ of a type takes no max_version.
+// TakesNoVersion reports whether a type has a plan that is bare: its __dlpack__ takes no max_version.
 func TakesNoVersion(typ Object) bool {
 	plan := C.gd_plan_of((*C.PyTypeObject)(unsafe.Pointer(typ.p)))
 	return plan != nil && bool(plan.bare)
 }
 
-// PlannedTypes names the types that the fast paths have a plan for.
+// PlannedTypes returns the names of the types that have a plan.
 func PlannedTypes() []string {
 	var names []string
 	for i := C.int(0); i < C.GD_PLANS; i++ {

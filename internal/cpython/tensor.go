@@ -9,15 +9,15 @@ import (
 	"godlpack/dlpack"
 )
 
-// Tensor is a godlpack.Tensor. It holds no reference of its own: it is as good as the Object it came from.
+// Tensor is a godlpack.Tensor. It holds no reference of its own: it is valid as long as the Object it came from.
 type Tensor struct{ p *C.gd_tensor }
 
-// TensorOf sees o as a Tensor; ok is false if it is something else. Tensor has no subclasses.
+// TensorOf returns o as a Tensor; ok is false if it is not one. Tensor has no subclasses.
 func TensorOf(o Object) (t Tensor, ok bool) {
 	return Tensor{(*C.gd_tensor)(unsafe.Pointer(o.p))}, o.p.ob_type == C.gd_tensor_type
 }
 
-// Tensor sees the call's self, which Python made sure is a Tensor.
+// Tensor returns the call's self, which Python has checked to be a Tensor.
 func (c *Call) Tensor() Tensor { return Tensor{(*C.gd_tensor)(unsafe.Pointer(c.Self.p))} }
 
 // Object returns the tensor as a borrowed Object.
@@ -35,7 +35,7 @@ func (t Tensor) ReadOnly() bool { return t.Flags().Has(dlpack.ReadOnly) }
 // Padded reports whether the lanes of a sub-byte dtype take a byte each.
 func (t Tensor) Padded() bool { return t.Flags().Has(dlpack.SubbytePadded) }
 
-// Bytes returns how many bytes the elements take when they lie without gaps.
+// Bytes returns the number of bytes that the elements take without gaps.
 func (t Tensor) Bytes() int64 {
 	n, _ := dlpack.DataSize(int64(t.count()), t.Record().DType, t.Padded()) // checked when the tensor was made
 	return n
@@ -43,12 +43,12 @@ func (t Tensor) Bytes() int64 {
 
 // View makes a tensor over part of t's memory, offset bytes from its start.
 //
-// Owns: the result is new, and keeps the memory alive by itself; on error there is none.
+// Owns: the result is new, and keeps the memory without t; on error there is none.
 func (t Tensor) View(offset int64, shape, strides []int64, flags dlpack.Flags) (Object, error) {
 	return t.ViewAs(t.Record().DType, offset, shape, strides, flags)
 }
 
-// ViewAs is View with the memory seen as another dtype; strides in elements of that.
+// ViewAs is View with another dtype; strides are in elements of that dtype.
 //
 // Owns: as for View.
 func (t Tensor) ViewAs(d dlpack.DType, offset int64, shape, strides []int64, flags dlpack.Flags) (Object, error) {
@@ -62,7 +62,7 @@ func (t Tensor) Alias(flags dlpack.Flags) (Object, error) {
 	return t.View(0, t.Record().ShapeSlice(), t.Record().StridesSlice(), flags)
 }
 
-// NewBorrowed makes a tensor over memory on a device that lives as long as owner.
+// NewBorrowed makes a tensor over memory on a device that is valid as long as owner exists.
 //
 // Owns: a reference to owner is kept; the result is new; on error there is none.
 func NewBorrowed(owner Object, dev dlpack.Device, data uintptr, d dlpack.DType, shape, strides []int64, flags dlpack.Flags) (Object, error) {
@@ -94,8 +94,8 @@ func cDType(d dlpack.DType) C.DLDataType {
 	return C.DLDataType{C.uint8_t(d.Code), C.uint8_t(d.Bits), C.uint16_t(d.Lanes)}
 }
 
-// NewTensor allocates a C-contiguous tensor on the CPU, the lanes of sub-byte dtypes padded if so wanted; its content is
-// undefined unless zero is asked for.
+// NewTensor allocates a C-contiguous tensor on the CPU, with the lanes of sub-byte dtypes padded if padded is true; its
+// content is undefined unless zero is true.
 //
 // GIL: held; released while much memory is zeroed.
 // Owns: the result is new; on error (MemoryError; BufferError for more than 2^63 elements) there is none.
@@ -124,7 +124,7 @@ func NewTensor(d dlpack.DType, shape []int64, padded, zero bool) (Object, error)
 		return Object{}, dlpack.Errorf(dlpack.KindMemory, "godlpack: no memory for %d bytes (%s, shape %v)", nbytes, d, shape)
 	}
 	if count*int64(d.BitSize(padded))%8 != 0 {
-		*(*byte)(unsafe.Add(data, nbytes-1)) = 0 // the bits that no element has: equal tensors pickle to equal bytes
+		*(*byte)(unsafe.Add(data, nbytes-1)) = 0 // clear the bits of no element: equal tensors pickle to equal bytes
 	}
 	return newTensor(uintptr(data), d, shape, strides, flags, storage)
 }

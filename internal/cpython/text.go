@@ -9,8 +9,8 @@ func textObject(s string) Object {
 	return Object{C.PyUnicode_FromStringAndSize((*C.char)(unsafe.Pointer(unsafe.StringData(s))), C.Py_ssize_t(len(s)))}
 }
 
-// nameObject is textObject for the name of an attribute. It is interned, as names in Python code are: Python remembers where
-// types have an attribute by the address of its name, and would keep each new one.
+// nameObject is textObject for the name of an attribute. It is interned, as names in Python code are: Python's cache of type
+// attributes uses the address of the name as key, and would keep each new one.
 func nameObject(s string) Object {
 	o := textObject(s)
 	if o.Exists() {
@@ -37,8 +37,8 @@ func Bytes(b []byte) (Object, error) {
 	return raisedIfNil(C.PyBytes_FromStringAndSize((*C.char)(unsafe.Pointer(unsafe.SliceData(b))), C.Py_ssize_t(len(b))))
 }
 
-// StrValue reads a str object (see IsStr): its own characters, whatever __str__ a subclass has. A lone surrogate, which
-// UTF-8 has no bytes for, is written as Python escapes it: such a text equals no name, and no exception is pending.
+// StrValue returns the characters of a str object (see IsStr) without calling a subclass's __str__. A lone surrogate, which
+// UTF-8 cannot encode, is escaped as Python escapes it: such a text equals no name, and no exception is pending.
 //
 // GIL: held; no exception may be pending.
 // Owns: the result is Go's copy.
@@ -52,7 +52,7 @@ func (o Object) StrValue() string {
 	return o.escaped()
 }
 
-// backslashReplace names Python's way to encode what an encoding has no bytes for.
+// backslashReplace is Python's error handler that escapes characters which an encoding does not have.
 var backslashReplace = C.CString("backslashreplace")
 
 func (o Object) escaped() string {
@@ -80,7 +80,7 @@ func (o Object) Str() string { return o.textOr(C.PyObject_Str(o.p)) }
 func (o Object) Repr() string { return o.textOr(C.PyObject_Repr(o.p)) }
 
 func (o Object) textOr(text *C.PyObject) string {
-	if !o.Exists() { // Python says "<NULL>", if it has memory for that
+	if !o.Exists() { // Python's text is "<NULL>", if it has memory for that
 		Object{text}.Release()
 		ClearError()
 		return "<NULL>"

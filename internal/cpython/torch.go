@@ -6,15 +6,16 @@ import "C"
 
 import "unsafe"
 
-// TorchLayout says how torch's storages are made: where the Python object has the storage, and that the address and size of its memory,
-// the flag that lets it be resized, the deleter of the memory, and what that is called with: offsets in bytes. And which deleters there are.
+// TorchLayout is the memory layout of torch's storages, as offsets in bytes: of the storage in the Python object; and, in the
+// storage, of the address and size of its memory, the flag that it is resizable, the memory's deleter, and the deleter's
+// argument. FreesOwn and FreesForeign are the deleters of torch's own memory and of others'.
 type TorchLayout struct {
 	Type                                             Object // of the Python objects; borrowed
 	Storage, Data, Size, Resizable, Deleter, Context int
 	FreesOwn, FreesForeign                           uint64
 }
 
-// LearnTorch tells the fast path how storages are made.
+// LearnTorch gives the layout of storages to the fast path.
 func LearnTorch(l TorchLayout) {
 	found := C.gd_torch{
 		_type: (*C.PyTypeObject)(unsafe.Pointer(l.Type.p)), storage: C.size_t(l.Storage), data: C.size_t(l.Data),
@@ -25,11 +26,11 @@ func LearnTorch(l TorchLayout) {
 	C.gd_torch_learn(&found)
 }
 
-// ForgetTorch tells the fast path that storages are made in another way.
+// ForgetTorch removes the layout of storages: torch's is another one.
 func ForgetTorch() { C.gd_torch_learn(nil) }
 
-// TryTorchPin pins a storage of torch and calls f, which drops it. It reports whether torch has then left the memory to the
-// pin, which frees it.
+// TryTorchPin pins a storage of torch and calls f, which drops the storage. It reports whether torch then left the memory to
+// the pin, which frees it.
 func TryTorchPin(storage Object, f func()) bool {
 	pin := (*C.gd_pin)(C.calloc(1, C.size_t(unsafe.Sizeof(C.gd_pin{}))))
 	if pin == nil {
@@ -41,7 +42,7 @@ func TryTorchPin(storage Object, f func()) bool {
 	pin.owner = nil
 	f()
 	if pin.lock.where != nil && pin.lock.free == nil {
-		return false // whoever has the memory now, the lock stays
+		return false // the owner of the memory is unknown: the lock stays
 	}
 	left := pin.lock.free != nil
 	C.gd_torch_unpin(pin)
@@ -59,12 +60,12 @@ func IsCode(address uint64) bool {
 	return start != 0
 }
 
-// Memory returns a copy of the size bytes of an object, as its type says.
+// Memory returns a copy of the first size bytes of an object; size is at most its type's __basicsize__.
 //
 // Owns: the result is Go's.
 func (o Object) Memory(size int) []byte { return C.GoBytes(unsafe.Pointer(o.p), C.int(size)) }
 
-// Allocation returns a copy of the block of malloc that starts at the address that the int o is.
+// Allocation returns a copy of the block of malloc whose address is the int o, 512 bytes at most.
 //
 // GIL: held; keeps others from changing the block.
 // Owns: the result is Go's.

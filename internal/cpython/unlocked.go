@@ -3,15 +3,15 @@ package cpython
 // #include "core.h"
 import "C"
 
-// longWork is how many bytes take longer to work on than the GIL takes to hand over.
+// longWork is the number of bytes from which work takes longer than a release of the GIL.
 const longWork = 1 << 18
 
-// Poll asks Python whether to go on: ErrRaised says that somebody pressed Ctrl-C, or that another signal's handler raised
-// an exception. Asked is false on a thread other than the one that entered Go, which Python does not listen to.
+// Poll checks Python's pending signals: ErrRaised means that somebody pressed Ctrl-C, or that another signal's handler
+// raised an exception. Asked is false, and nothing is checked, on a thread other than the one that entered Go.
 type Poll func() (asked bool, err error)
 
-// Unlocked does work over nbytes of memory, without the GIL if that is worth it. Work must not touch Python, but through
-// poll.
+// Unlocked runs work over nbytes of memory, without the GIL if nbytes is large enough. Work must not use Python's API, except
+// through its Poll.
 //
 // GIL: held, and held again on return.
 func Unlocked(nbytes int64, work func(Poll) error) error {

@@ -8,11 +8,11 @@ import (
 	"godlpack/packed"
 )
 
-// Caller is asked now and then whether to go on: an error says no. Asked is false if the goroutine that asks is not the
-// one that called, which alone may ask.
+// Caller polls during the work whether to continue; an error stops it. Asked is false on any goroutine other than the
+// calling one, the only one that may poll.
 type Caller func() (asked bool, err error)
 
-// A host is the kernels' side of a Caller. They ask for nothing but Poll: what they write is there already.
+// A host is a kernel.Host with a Caller's Poll. These kernels need nothing else: the memory they write exists already.
 type host struct{ poll Caller }
 
 func (h host) Poll() (bool, error) { return h.poll() }

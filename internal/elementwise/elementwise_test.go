@@ -35,7 +35,7 @@ func count(n int) []int32 {
 	return data
 }
 
-// All sizes, cut or not, and all layouts give what one pass gives.
+// All sizes, divided or not, and all layouts give the same result as one pass.
 func TestConvertIsAsInOnePass(t *testing.T) {
 	for _, n := range []int64{0, 1, 7, 300, 401} {
 		shape := []int64{n, 3, 401}
@@ -62,7 +62,7 @@ func TestConvertIsAsInOnePass(t *testing.T) {
 	}
 }
 
-// Memory that overlaps is copied as if it were read before it is written.
+// A copy between overlapping tensors reads each element before it is overwritten.
 func TestCopyThatOverlaps(t *testing.T) {
 	data := count(100_001)
 	shape := []int64{100_000}
@@ -76,7 +76,7 @@ func TestCopyThatOverlaps(t *testing.T) {
 	}
 }
 
-// Neighbours of 4 bits share bytes: pieces would race for them.
+// Elements of 4 bits share bytes, which pieces would write at the same time: the copy is exact.
 func TestCopyOfPackedElements(t *testing.T) {
 	const n = 1_000_001
 	src, dst := make([]uint8, n/2+1), make([]uint8, n/2+1)
@@ -109,7 +109,7 @@ func TestFill(t *testing.T) {
 }
 
 func TestCallerStopsIt(t *testing.T) {
-	// Much work for each element, so that it takes longer than a caller is left alone.
+	// The work for each element is large, so that it takes longer than the interval between two polls.
 	shape := []int64{1 << 12, 1 << 12}
 	src, dst := make([]int8, 1<<24), make([]tensor.Float16, 1<<24)
 	err := elementwise.Convert(stopping, elementwise.At(of(dst, shape, nil), 0), elementwise.At(of(src, shape, []int64{1, 1 << 12}), 0))

@@ -10,7 +10,7 @@ import (
 	"godlpack/kernel"
 )
 
-// The records live until the kernel is done, although the values that it gets hide them from Go's collector.
+// The records stay alive until the kernel is done, although its packed values hide them from Go's collector.
 func TestRecordsOutliveTheCall(t *testing.T) {
 	lost := make(chan string, 2)
 	idle := *filling

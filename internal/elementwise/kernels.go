@@ -9,14 +9,14 @@ import (
 	"godlpack/tensor"
 )
 
-// Place is a tensor with the flags beside it.
+// Place is a tensor's record with its flags.
 type Place struct {
 	record *dlpack.Tensor
 	flags  dlpack.Flags
 }
 
-// At returns a tensor as a Place. The record must be valid (Tensor.Validate); of the flags, ReadOnly and SubbytePadded
-// count.
+// At returns a tensor as a Place. The record must be valid (Tensor.Validate); only the flags ReadOnly and SubbytePadded
+// have an effect.
 func At(record *dlpack.Tensor, flags dlpack.Flags) Place { return Place{record, flags} }
 
 func (p Place) padded() bool { return p.flags.Has(dlpack.SubbytePadded) }
@@ -59,14 +59,14 @@ func prepare(name string, do func(*kernel.Call) error) *kernel.Func {
 	return f
 }
 
-// Copy sets the elements of dst to those of src; see tensor.Copy. It returns what stopped it: the kernel's error, or
-// what the caller said when it was asked.
+// Copy sets the elements of dst to those of src; see tensor.Copy. It returns the error that stopped it: the kernel's or the
+// caller's.
 func Copy(caller Caller, dst, src Place) error { return run(copying, caller, dst, src) }
 
 // Convert sets the elements of dst to those of src, as values of dst's type; see tensor.Convert.
 func Convert(caller Caller, dst, src Place) error { return run(converting, caller, dst, src) }
 
-// Fill sets the elements of dst to the one of value, a tensor of the same type without axes.
+// Fill sets the elements of dst to the one element of value, a tensor of the same dtype without axes.
 func Fill(caller Caller, dst, value Place) error { return run(filling, caller, dst, value) }
 
 // run calls a kernel in the packed convention.
@@ -79,7 +79,7 @@ func run(f *kernel.Func, caller Caller, dst, src Place) error {
 	var value packed.Value
 	var code packed.Code
 	err := f.Call(args, &packed.Ret{Value: &value, Code: &code}, host{poll: caller})
-	runtime.KeepAlive(dst.record) // Go's collector does not see what a Value points to
+	runtime.KeepAlive(dst.record) // Go's collector does not follow the pointer in a Value
 	runtime.KeepAlive(src.record)
 	return err
 }

@@ -8,9 +8,9 @@ import (
 	"godlpack/kernel"
 )
 
-// pieces does work on all of dst, and of src if there is one, of the same shape: cut along their longest axis, in
-// several goroutines at a time. Memory that cannot be cut is worked on in one: neighbours below a byte share it, and
-// what overlaps must be read before it is written. It returns the first error.
+// pieces runs work on all of dst, and of src, of the same shape, if there is one: divided along the longest axis, in
+// parallel goroutines. Memory that cannot be divided gets one call: elements below a byte share bytes, and overlapping
+// memory must be read before it is written. It returns the first error.
 func pieces(ctx *kernel.Ctx, dst Place, src *Place, work func(dst, src *dlpack.Tensor) error) error {
 	axis := longest(dst.record.ShapeSlice())
 	if n, err := dst.record.Size(); err != nil || n < few || !separate(dst, src) {
@@ -36,10 +36,10 @@ func pieces(ctx *kernel.Ctx, dst Place, src *Place, work func(dst, src *dlpack.T
 	return nil
 }
 
-// few elements are not worth cutting.
+// few is the number of elements below which the work is not divided.
 const few = 1 << 14
 
-// longest is the axis with the most elements, of several the first.
+// longest returns the first of the axes with the most elements.
 func longest(shape []int64) int {
 	axis := 0
 	for i, n := range shape {
@@ -50,7 +50,7 @@ func longest(shape []int64) int {
 	return axis
 }
 
-// separate reports whether no piece of dst touches another one, or src.
+// separate reports whether no piece of dst shares memory with another one, or with src.
 func separate(dst Place, src *Place) bool {
 	d := dst.record
 	if dst.bits()%8 != 0 || dlpack.SelfOverlap(d.ShapeSlice(), d.StridesSlice()) {
@@ -59,7 +59,7 @@ func separate(dst Place, src *Place) bool {
 	return src == nil || (src.bits()%8 == 0 && !dlpack.Overlap(d, src.record) && len(src.record.ShapeSlice()) == len(d.ShapeSlice()))
 }
 
-// bits is the distance between neighbouring elements.
+// bits returns the distance between neighbouring elements, in bits.
 func (p Place) bits() int64 {
 	return int64(p.record.DType.BitSize(p.padded()))
 }

@@ -6,13 +6,13 @@ import (
 	"godlpack/internal/cpython"
 )
 
-// handled has another function do an operation until the test is over.
+// handled sets another function for an operation until the test ends.
 func handled(t *testing.T, op cpython.Op, handler cpython.Handler) {
 	before := cpython.Handle(op, handler)
 	t.Cleanup(func() { cpython.Handle(op, before) })
 }
 
-// TestPanic makes a function panic: Python gets a RuntimeError with Go's stack, once for each call, and goes on.
+// TestPanic checks that Python gets a RuntimeError with Go's stack for each call that panics, and continues.
 func TestPanic(t *testing.T) {
 	balanced(t)
 	handled(t, cpython.OpTensorItem, func(c *cpython.Call) (cpython.Object, error) { panic("at the disco") })
@@ -29,7 +29,7 @@ assert gd.zeros(()).tolist() == 0
 `)
 }
 
-// TestPanicWithoutTheGIL makes work panic that has let go of it: it is held again when Python gets the error.
+// TestPanicWithoutTheGIL checks that the GIL is held again when Python gets the error of a panic that happened without it.
 func TestPanicWithoutTheGIL(t *testing.T) {
 	balanced(t)
 	handled(t, cpython.OpTensorItem, func(c *cpython.Call) (cpython.Object, error) {
@@ -46,7 +46,7 @@ assert "Go panicked: in the dark" in message, message
 `)
 }
 
-// TestNilPointer is a fault that the processor finds: Go's signal handler makes a panic of it, inside of Python as well.
+// TestNilPointer checks that Go's signal handler turns a fault into a panic, inside a Python process, too.
 func TestNilPointer(t *testing.T) {
 	balanced(t)
 	handled(t, cpython.OpTensorItem, func(c *cpython.Call) (cpython.Object, error) {
@@ -63,7 +63,7 @@ assert "nil pointer dereference" in message, message
 `)
 }
 
-// TestNoFunction asks for an operation that nobody does.
+// TestNoFunction checks the error of an operation without a function.
 func TestNoFunction(t *testing.T) {
 	balanced(t)
 	handled(t, cpython.OpTensorItem, nil)

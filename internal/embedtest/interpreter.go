@@ -11,26 +11,26 @@ import (
 
 	python3 "github.com/go-python/cpy3"
 
-	_ "godlpack/pyext" // the module: all that it does
+	_ "godlpack/pyext" // registers all operations of the module
 )
 
-// Start starts Python as if its executable were the given one, which decides what is installed. The calling goroutine
-// stays on its thread, Python's main thread, from then on; it does not hold the GIL.
+// Start starts Python with the given executable as its program name, which determines the installed packages. From then on,
+// the calling goroutine stays on its thread, Python's main thread; it does not hold the GIL.
 func Start(executable string) error {
 	name := C.CString("godlpack._core")
-	if C.PyImport_AppendInittab(name, (*[0]byte)(C.PyInit__core)) != 0 { // keeps the name
+	if C.PyImport_AppendInittab(name, (*[0]byte)(C.PyInit__core)) != 0 { // keeps the pointer to the name
 		return errors.New("no memory for the table of built-in modules")
 	}
 	runtime.LockOSThread()
 	if err := python3.Py_SetProgramName(executable); err != nil {
 		return err
 	}
-	python3.Py_InitializeEx(false) // the signals stay Go's
+	python3.Py_InitializeEx(false) // without Python's signal handlers: Go's stay
 	python3.PyEval_SaveThread()
 	return nil
 }
 
-// Locked runs work with the GIL, on a thread that is Python's for that time.
+// Locked runs work with the GIL, on one thread, which has a Python thread state for that time.
 func Locked(work func()) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -39,7 +39,7 @@ func Locked(work func()) {
 	work()
 }
 
-// Run runs Python code in the module __main__; Python prints the traceback of what it raises.
+// Run runs Python code in the module __main__; Python prints the traceback of an exception.
 func Run(code string) error {
 	failed := 0
 	Locked(func() { failed = python3.PyRun_SimpleString(code) })

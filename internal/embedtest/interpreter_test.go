@@ -15,7 +15,7 @@ func TestMain(m *testing.M) {
 	if err := Start(executable); err != nil {
 		panic(err)
 	}
-	os.Exit(m.Run()) // Python is not finalized: its daemon threads may still be inside of Go
+	os.Exit(m.Run()) // Python is not finalized: its daemon threads may still run Go code
 }
 
 // run fails the test if Python code raises an exception.
@@ -26,7 +26,7 @@ func run(t *testing.T, code string) {
 	}
 }
 
-// TestLinked makes sure that what the other tests test is the module that is linked in.
+// TestLinked checks that the other tests use the module that is linked in.
 func TestLinked(t *testing.T) {
 	run(t, `
 import godlpack, godlpack._core

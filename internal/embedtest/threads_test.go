@@ -15,7 +15,7 @@ import (
 //go:embed testdata/exchange.py
 var exchange string
 
-// balanced fails the test if godlpack still holds, or others still hold of it, what they did not before.
+// balanced fails the test if more or fewer storages, exports and imports are held after it than before.
 func balanced(t *testing.T) {
 	t.Helper()
 	before := owed()
@@ -36,7 +36,7 @@ func owed() (count [3]int64) {
 	return count
 }
 
-// together runs work(number) in goroutines, and collects garbage until the last has come back.
+// together runs work(number) in goroutines, and collects garbage until the last one has ended.
 func together(count int, work func(number int)) {
 	var all sync.WaitGroup
 	for number := range count {
@@ -54,10 +54,10 @@ func together(count int, work func(number int)) {
 	}
 }
 
-// TestGoroutinesCallPython has Python code on many threads, while pure Go, which knows no GIL, works beside it.
+// TestGoroutinesCallPython runs Python code on many threads, while pure Go code runs beside it without the GIL.
 func TestGoroutinesCallPython(t *testing.T) {
 	run(t, exchange)
-	run(t, "everything(1)") // what frameworks keep for later, they keep now
+	run(t, "everything(1)") // fills the frameworks' caches
 	balanced(t)
 	together(12, func(number int) {
 		for round := range 10 {
@@ -70,7 +70,7 @@ func TestGoroutinesCallPython(t *testing.T) {
 	})
 }
 
-// convertInGo works with the packages below the border, on records of Go's own memory.
+// convertInGo uses the packages without C, on records in Go's own memory.
 func convertInGo(t *testing.T) {
 	numbers, err := tensor.FromSlice(make([]float32, 1000), 10, 100)
 	if err != nil {
@@ -95,7 +95,8 @@ func convertInGo(t *testing.T) {
 	}
 }
 
-// TestGoroutinesDelete gives exports back on threads that Python has never seen, without the GIL, while Python makes more (R12).
+// TestGoroutinesDelete deletes exports on threads without a Python thread state and without the GIL, while Python makes more
+// (R12).
 func TestGoroutinesDelete(t *testing.T) {
 	run(t, exchange)
 	balanced(t)
@@ -116,7 +117,7 @@ del owners
 	})
 }
 
-// taken consumes the capsules of a list in __main__, and empties it.
+// taken consumes the capsules of a list in __main__, and empties the list.
 func taken(t *testing.T, list string) (all []cpython.Managed) {
 	t.Helper()
 	Locked(func() {

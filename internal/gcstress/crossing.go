@@ -4,11 +4,11 @@ package gcstress
 
 import "runtime"
 
-// On says that this is a build with the tag.
+// On reports whether the build has the tag gcstress.
 const On = true
 
-// Crossing makes Go's memory move: it grows the stack, so that whoever kept the address of a variable has an old one,
-// and collects garbage, so that whoever hid a pointer loses what it points to.
+// Crossing grows the stack, which invalidates kept addresses of variables on it, and collects garbage, which frees memory
+// whose pointers are hidden from the collector.
 func Crossing() {
 	MoveStack()
 	runtime.GC()

@@ -2,8 +2,8 @@
 
 package gcstress
 
-// On says that this is a build with the tag.
+// On reports whether the build has the tag gcstress.
 const On = false
 
-// Crossing does nothing, but in a build with the tag gcstress.
+// Crossing does nothing in a build without the tag gcstress.
 func Crossing() {}

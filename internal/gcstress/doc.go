@@ -1,3 +1,3 @@
-// Package gcstress makes Go's memory as unsafe as it may be, where pointers are out of the collector's sight: at each entry
-// from C, and where a call lies in packed values. Only builds with the tag gcstress do so (tools/gcstress.py).
+// Package gcstress collects garbage and moves stacks where Go's collector cannot find pointers: at each entry from C, and
+// while a call's values are packed. Only builds with the tag gcstress do so (tools/gcstress.py).
 package gcstress

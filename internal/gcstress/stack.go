@@ -1,7 +1,7 @@
 package gcstress
 
-// MoveStack makes the goroutine's stack some hundred KiB, more than the runtime gives one to begin with: it is another one
-// then, unless it has been as large.
+// MoveStack grows the goroutine's stack to some hundred KiB, more than its first size: the runtime then moves it, unless it
+// was that large before.
 func MoveStack() { deepen(100) }
 
 //go:noinline

@@ -6,11 +6,11 @@ import (
 	"godlpack/internal/cpython"
 )
 
-// Copy makes a C-contiguous, writable copy of t on a device. It is a BufferError where no route leads, and where one needs
-// a driver that is not there. Copies from and to the host are done when it returns; those between devices, and within one,
-// are queued on the current streams.
+// Copy makes a C-contiguous, writable copy of t on a device. It is a BufferError if there is no route to that device, or if
+// the route needs a driver that is missing. Copies from and to the host are done when it returns; those between devices, and
+// within one, are queued on the current streams.
 //
-// GIL: held; released while much memory is copied, and while a device is waited for.
+// GIL: held; released while it copies much memory, or waits for a device.
 // Owns: the result is new; on error there is none.
 func Copy(t cpython.Tensor, to dlpack.Device) (cpython.Object, error) {
 	route := routeBetween(t.Record().Device, to)
@@ -19,16 +19,16 @@ func Copy(t cpython.Tensor, to dlpack.Device) (cpython.Object, error) {
 	}
 	if t.Record().Device.Type == dlpack.CUDA || to.Type == dlpack.CUDA {
 		o, err := contiguous(t)
-		if err != nil || t.Record().Device == to && o != t.Object() { // which is the copy
+		if err != nil || t.Record().Device == to && o != t.Object() { // o is the copy
 			return o, err
 		}
-		defer o.Release() // memory on a device waits for what is queued on it
+		defer o.Release() // device memory is freed after the work that is queued on it
 		t, _ = cpython.TensorOf(o)
 	}
 	return copyBy(route, t, to)
 }
 
-// copyBy copies t into a new tensor on a device, by a route that leads there.
+// copyBy copies t into a new tensor on a device, by a route to that device.
 func copyBy(route func(to, from cpython.Tensor) error, t cpython.Tensor, to dlpack.Device) (cpython.Object, error) {
 	o, err := New(t.Record().DType, t.Record().ShapeSlice(), t.Padded(), to)
 	if err != nil {
@@ -42,7 +42,7 @@ func copyBy(route func(to, from cpython.Tensor) error, t cpython.Tensor, to dlpa
 	return o, nil
 }
 
-// Overwrite copies the elements of one tensor into another of its dtype and shape on its device; both may lie in any way.
+// Overwrite copies the elements of one tensor into another of the same dtype, shape and device; both may have any strides.
 // On a CUDA device the copy is queued on the current stream.
 //
 // GIL: held; released while much memory is copied.
@@ -62,7 +62,7 @@ func Overwrite(to, from cpython.Tensor) error {
 	return gather(to, from)
 }
 
-// routeBetween returns how memory gets from one device to another, nil if it does not.
+// routeBetween returns the function that copies memory from one device to another, nil if there is none.
 func routeBetween(from, to dlpack.Device) func(to, from cpython.Tensor) error {
 	host := from.Type.HostReadable()
 	switch {
@@ -86,7 +86,7 @@ func noRoute(from, to dlpack.Device) error {
 	return dlpack.Errorf(dlpack.KindBuffer, "cannot copy from %s to %s%s", from, to, why)
 }
 
-// contiguous returns t itself if it is C-contiguous, else a copy on its own device that is.
+// contiguous returns t itself if it is C-contiguous, else a C-contiguous copy on its own device.
 func contiguous(t cpython.Tensor) (cpython.Object, error) {
 	rec := t.Record()
 	if dlpack.IsContiguous(rec.ShapeSlice(), rec.StridesSlice(), 'C') {
@@ -98,7 +98,7 @@ func contiguous(t cpython.Tensor) (cpython.Object, error) {
 	return copyBy(Assign, t, rec.Device)
 }
 
-// gather copies elements, wherever they lie, to places on the same device, as a rule to such that lie together.
+// gather copies elements from any strides to any strides on the same device; the target is usually contiguous.
 func gather(to, from cpython.Tensor) error {
 	rec := from.Record()
 	bits := rec.DType.BitSize(from.Padded())
@@ -121,7 +121,7 @@ func inBytes(strides []int64, item int64) []int64 {
 	return bytes
 }
 
-// upload copies contiguous memory of the host to a device, and waits until it was read.
+// upload copies contiguous memory of the host to a device, and waits until the copy is done.
 func upload(to, from cpython.Tensor) error {
 	s, err := current(to.Record().Device)
 	if err != nil || from.Bytes() == 0 {
@@ -135,7 +135,7 @@ func upload(to, from cpython.Tensor) error {
 	return err
 }
 
-// download copies contiguous memory of a device to the host, behind all that is queued on the current stream.
+// download copies contiguous memory of a device to the host, after all work that is queued on the current stream.
 func download(to, from cpython.Tensor) error {
 	s, err := current(from.Record().Device)
 	if err != nil || from.Bytes() == 0 {
@@ -145,8 +145,8 @@ func download(to, from cpython.Tensor) error {
 	return err
 }
 
-// copyOnDevices copies contiguous memory within a device, or from one to another: there the reader's stream waits for the
-// writer's, and the writer's, which may overwrite the memory next, for the copy.
+// copyOnDevices copies contiguous memory within a device, or from one device to another. Between devices, the target's stream
+// waits for the source's before the copy, and the source's, which may overwrite the memory next, waits for the copy.
 func copyOnDevices(to, from cpython.Tensor) error {
 	target, err := current(to.Record().Device)
 	if err != nil {
@@ -165,7 +165,7 @@ func copyOnDevices(to, from cpython.Tensor) error {
 	})
 }
 
-// between does work on a stream that waits for another, which then waits for the work.
+// between makes target wait for source, queues work on target, and makes source wait for that work.
 func between(target, source cuda.Stream, work func() error) error {
 	if err := target.WaitFor(source); err != nil {
 		return err

@@ -7,19 +7,18 @@ import (
 	"godlpack/tensor"
 )
 
-// Assign sets the elements of a tensor on the host to those of another one of the same dtype, storage and shape, and
-// Convert to those of any dtype, as values of its own: see tensor.Copy and tensor.Convert. Both use all processors where
-// there is much to do; then an exception that a signal's handler raises stops them.
+// Assign copies the elements of a tensor on the host to another one of the same dtype, padding and shape: see tensor.Copy.
+// For much memory it uses all processors; then an exception that a signal handler raises stops it.
 //
 // GIL: held; released while much memory is copied.
 func Assign(to, from cpython.Tensor) error { return run(elementwise.Copy, to, place(from)) }
 
-// Convert is Assign for another dtype.
+// Convert is Assign from any dtype; it converts the elements to the dtype of to: see tensor.Convert.
 //
 // GIL: held; released while much memory is copied.
 func Convert(to, from cpython.Tensor) error { return run(elementwise.Convert, to, place(from)) }
 
-// fillOnHost sets the first element, and then all others to that.
+// fillOnHost sets the first element to value, and then copies it to all others.
 func fillOnHost(t cpython.Tensor, value tensor.Scalar) error {
 	first := *t.Record()
 	first.NDim, first.Shape, first.Strides = 0, nil, nil
@@ -36,7 +35,7 @@ func run(kernel func(elementwise.Caller, elementwise.Place, elementwise.Place) e
 	return cpython.Unlocked(to.Bytes(), func(poll cpython.Poll) error { return kernel(elementwise.Caller(poll), place(to), from) })
 }
 
-// place is a tensor that is written although nobody else may: one that was just made, or that its owner gave for it.
+// place returns t without its ReadOnly flag: t is a source, was just made, or its owner allows the write.
 func place(t cpython.Tensor) elementwise.Place {
 	return elementwise.At(t.Record(), t.Flags()&^dlpack.ReadOnly)
 }

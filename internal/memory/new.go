@@ -9,9 +9,9 @@ import (
 	"godlpack/tensor"
 )
 
-// New makes a C-contiguous tensor on a device, the lanes of sub-byte dtypes padded if so wanted; its content is undefined.
-// It is a BufferError where there is no such device, or none that memory can be had on, a ValueError for a number that no
-// device has.
+// New makes a C-contiguous tensor on a device, with the lanes of sub-byte dtypes padded if padded is true; its content is
+// undefined. A device that is missing, or on which godlpack does not allocate, is a BufferError; a number that no device has
+// is a ValueError.
 //
 // GIL: held; released while memory is allocated on a device.
 // Owns: the result is new; on error there is none.
@@ -50,7 +50,7 @@ func newByDriver(d dlpack.DType, shape []int64, padded bool, dev dlpack.Device) 
 	return cpython.NewOwned(cpython.DriverMemory(m.Detach()), dev, d, shape, flags)
 }
 
-// Zero sets all bytes of a tensor of New to zero.
+// Zero sets all bytes of a tensor made by New to zero.
 //
 // GIL: held; released while much memory is set.
 func Zero(t cpython.Tensor) error {
@@ -63,7 +63,7 @@ func Zero(t cpython.Tensor) error {
 	})
 }
 
-// Fill sets all elements of a tensor of New to a value that its dtype can hold (tensor.Check).
+// Fill sets all elements of a tensor made by New to a value that its dtype can hold (tensor.Check).
 //
 // GIL: held; released while much memory is set.
 func Fill(t cpython.Tensor, value tensor.Scalar) (err error) {
@@ -90,7 +90,7 @@ func fillByPattern(t cpython.Tensor, size int, count int64, value tensor.Scalar)
 	return fillOnDevice(t, pattern, count)
 }
 
-// fillByCopy fills memory of the host and copies it: elements of 8 bytes and more, and packed ones.
+// fillByCopy fills memory of the host and copies it to the device. It is for elements of 8 bytes and more, and packed ones.
 func fillByCopy(t cpython.Tensor, value tensor.Scalar) error {
 	rec := t.Record()
 	o, err := cpython.NewTensor(rec.DType, rec.ShapeSlice(), t.Padded(), false)
@@ -117,7 +117,7 @@ func fillOnDevice(t cpython.Tensor, pattern []byte, count int64) error {
 	return s.Fill(t.Record().Start(), pattern, int(count))
 }
 
-// bytesOf is the contiguous memory of a tensor on the host.
+// bytesOf returns the contiguous memory of a tensor on the host.
 func bytesOf(t cpython.Tensor) []byte {
 	return unsafe.Slice((*byte)(t.Record().Start()), t.Bytes())
 }

@@ -6,10 +6,10 @@ import (
 	"godlpack/internal/cpython"
 )
 
-// open returns the CUDA device that memory is on. Pinned and managed memory is on none; device 0's context serves.
+// open returns the CUDA device that memory is on; for pinned and managed memory, which is on none, it returns device 0.
 func open(dev dlpack.Device) (*cuda.Device, error) { return cuda.Open(int(dev.ID)) }
 
-// current is the calling thread's current stream on a CUDA device.
+// current returns the calling thread's current stream on a CUDA device.
 func current(dev dlpack.Device) (cuda.Stream, error) {
 	device, err := open(dev)
 	if err != nil {
@@ -18,18 +18,18 @@ func current(dev dlpack.Device) (cuda.Stream, error) {
 	return device.Stream(cpython.CurrentStream(dev.ID)), nil
 }
 
-// ConsumerWait lets a consumer's stream wait for what is queued on our current stream of a CUDA device. Without a driver it is
-// a BufferError, unless both are the default stream: then there is nothing to do.
+// ConsumerWait makes a consumer's stream wait for the work on the current stream of a CUDA device. Without a driver it is a
+// BufferError, unless both are the default stream: then there is nothing to do.
 func ConsumerWait(dev dlpack.Device, consumer uintptr) error {
 	return order(dev, consumer, cpython.CurrentStream(dev.ID))
 }
 
-// WaitProducer lets our current stream of a CUDA device wait for what a producer queued on its stream; see ConsumerWait.
+// WaitProducer makes the current stream of a CUDA device wait for the work on a producer's stream; see ConsumerWait.
 func WaitProducer(dev dlpack.Device, producer uintptr) error {
 	return order(dev, cpython.CurrentStream(dev.ID), producer)
 }
 
-// order lets one stream wait for another.
+// order makes the stream later wait for the stream earlier.
 func order(dev dlpack.Device, later, earlier uintptr) error {
 	if max(later, cuda.Legacy) == max(earlier, cuda.Legacy) {
 		return nil
@@ -42,7 +42,7 @@ func order(dev dlpack.Device, later, earlier uintptr) error {
 	return dlpack.Wrap(err, "cannot order two streams of "+dev.String())
 }
 
-// Synchronize waits for our current stream of a CUDA device.
+// Synchronize waits for the current stream of a CUDA device.
 //
 // GIL: held; released while it waits.
 func Synchronize(dev dlpack.Device) error {

@@ -1,3 +1,3 @@
-// Command core is the extension module godlpack._core: built with -buildmode=c-shared. Its one symbol is PyInit__core, which
-// is C (internal/cpython/module.c): Python loads the module without entering Go.
+// Command core is the extension module godlpack._core, built with -buildmode=c-shared. Its one symbol is PyInit__core, a C
+// function (internal/cpython/module.c): Python loads the module without entering Go.
 package main

@@ -2,10 +2,10 @@
 
 package main
 
-// The linker puts three functions of internal/cpython in the place of ones of Go's own runtime/cgo, so that Go's runtime
-// starts when it is first needed, and not when the module is loaded: runtime.c and signals.c there say how. The names are
-// private to Go, and tests/test_runtime.py fails if a new Go has others. The flags are here, not there, since Go programs
-// that host Python, as the tests do, have a running runtime. The tag godlpack_eager leaves them out.
+// The linker replaces three functions of Go's own runtime/cgo by functions of internal/cpython, so that Go's runtime starts
+// when it is first needed, and not when the module is loaded; runtime.c and signals.c there give the details. The names are
+// private to Go: tests/test_runtime.py fails if a new Go has others. The flags are in this package, since Go programs that
+// host Python, such as the tests, have a running runtime. The tag godlpack_eager omits them.
 
 // #cgo LDFLAGS: -Wl,--wrap=x_cgo_sys_thread_create -Wl,--wrap=x_cgo_sigaction -Wl,--wrap=_cgo_wait_runtime_init_done
 import "C"

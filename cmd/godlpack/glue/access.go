@@ -7,7 +7,7 @@ import (
 	"godlpack/cmd/godlpack/source"
 )
 
-// read is the expression that reads argument i.
+// read returns the expression that reads argument i.
 func (f *file) read(v source.Value, i int) string {
 	switch v.Form {
 	case source.Int:
@@ -22,7 +22,7 @@ func (f *file) read(v source.Value, i int) string {
 	return f.as(v, fmt.Sprintf("c.%s(%d)", methods[v.Form], i))
 }
 
-// views and methods are how package kernel calls what reads and returns values of a form.
+// views and methods are the names of package kernel's functions that read and return values of a form.
 var (
 	views = map[source.Form]string{
 		source.Of: "Of", source.Mut: "Mut", source.DeviceOf: "DeviceOf", source.DeviceMut: "DeviceMut",
@@ -33,7 +33,7 @@ var (
 	}
 )
 
-// readFloat reads a float; one of a type parameter is converted, since the parameter may also be a tensor's.
+// readFloat returns the expression that reads a float. A type parameter needs a conversion, since it may also be a tensor's.
 func (f *file) readFloat(v source.Value, i int) string {
 	if _, param := v.Type.(*types.TypeParam); param {
 		return fmt.Sprintf("%s(%s.Float[float64](c, %d))", f.typeText(v.Type), f.kernel(), i)
@@ -53,7 +53,7 @@ func (f *file) readList(v source.Value, i int) string {
 	return fmt.Sprintf("%s.Floats[%s](c, %d)", f.kernel(), f.typeText(v.Items.Type), i)
 }
 
-// as converts an expression of a basic type to the author's own type of it.
+// as converts an expression of a basic type to the author's own named type.
 func (f *file) as(v source.Value, expression string) string {
 	if _, own := types.Unalias(v.Type).(*types.Named); own && (v.Form == source.Bool || v.Form == source.String) {
 		return f.typeText(v.Type) + "(" + expression + ")"
@@ -61,7 +61,7 @@ func (f *file) as(v source.Value, expression string) string {
 	return expression
 }
 
-// result is the statement that returns a value of that form.
+// result returns the statement that returns a value of v's form.
 func (f *file) result(v source.Value, name string) string {
 	switch v.Form {
 	case source.Bool:

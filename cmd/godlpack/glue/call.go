@@ -8,10 +8,10 @@ import (
 	"godlpack/cmd/godlpack/source"
 )
 
-// callName is the name of the function that makes the call.
+// callName returns the name of the function that makes the call.
 func callName(fn *source.Func) string { return "godlpack" + strings.ToUpper(fn.Go[:1]) + fn.Go[1:] }
 
-// call writes the function that hands a call's arguments to the author's function.
+// call writes the function that calls the author's function with a call's arguments.
 func (f *file) call(fn *source.Func) {
 	f.line("")
 	f.line("// %s calls %s with the arguments of a call from outside.", callName(fn), fn.Go)
@@ -26,8 +26,8 @@ func (f *file) call(fn *source.Func) {
 	f.body(fn)
 }
 
-// dispatch writes the switches that choose an instance by dtypes, which the declaration has limited to these. One within
-// another, over numbers, they take a few comparisons each, however many instances there are.
+// dispatch writes the switches that choose an instance by the dtypes that the declaration allows. They are nested and switch
+// on numbers, so that each takes only a few comparisons, for any number of instances.
 func (f *file) dispatch(fn *source.Func) {
 	f.line("func %s(c *%s.Call) error {", callName(fn), f.kernel())
 	f.choose(fn, nil)
@@ -35,7 +35,7 @@ func (f *file) dispatch(fn *source.Func) {
 	f.line("}")
 }
 
-// choose writes the switch over the types of one type parameter; those before it have been chosen.
+// choose writes the switch over the types of the first type parameter that is not yet chosen.
 func (f *file) choose(fn *source.Func, chosen []string) {
 	if len(chosen) == len(fn.TypeParams) {
 		f.line("return %sOf[%s](c)", callName(fn), strings.Join(chosen, ", "))
@@ -58,7 +58,7 @@ func (f *file) typeParams(fn *source.Func) string {
 	return strings.Join(parts, ", ")
 }
 
-// body writes the call itself and what becomes of its results.
+// body writes the call itself, and the code that returns its results.
 func (f *file) body(fn *source.Func) {
 	var arguments []string
 	if fn.Context {
@@ -86,7 +86,7 @@ func (f *file) body(fn *source.Func) {
 	f.line("}")
 }
 
-// instance names the type arguments, since not each can be inferred.
+// instance returns the list of type arguments, since Go cannot infer all of them.
 func instance(fn *source.Func) string {
 	var names []string
 	for _, p := range fn.TypeParams {
@@ -98,7 +98,7 @@ func instance(fn *source.Func) string {
 	return "[" + strings.Join(names, ", ") + "]"
 }
 
-// invoke writes the call, whose error goes straight back.
+// invoke writes the call, and the return of its error.
 func (f *file) invoke(fn *source.Func, results []string, call string) {
 	switch {
 	case fn.Fails && len(results) == 0:
@@ -112,13 +112,13 @@ func (f *file) invoke(fn *source.Func, results []string, call string) {
 	}
 }
 
-// optional writes a pointer that is nil for None.
+// optional writes the variable of an argument that is a pointer, nil for None.
 func (f *file) optional(v source.Value, i int) {
 	f.line("var a%d *%s", i, f.typeText(v.Type))
 	f.line("if c.Given(%d) {\nv := %s\na%[1]d = &v\n}", i, f.read(v, i))
 }
 
-// give writes how a result goes back.
+// give writes the statement that returns a result.
 func (f *file) give(v source.Value, name string) {
 	if !v.Pointer {
 		f.line("%s", f.result(v, name))

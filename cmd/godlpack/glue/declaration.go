@@ -9,7 +9,7 @@ import (
 	"godlpack/kernel"
 )
 
-// kinds has the Go name of each kind.
+// kinds maps each kind to its Go name.
 var kinds = map[kernel.Kind]string{
 	kernel.KindBool: "Bool", kernel.KindInt: "Int", kernel.KindFloat: "Float", kernel.KindString: "String",
 	kernel.KindBytes: "Bytes", kernel.KindDType: "DType", kernel.KindDevice: "Device", kernel.KindCallable: "Callable",
@@ -35,7 +35,7 @@ func (f *file) register(fn *source.Func) {
 	f.line("})")
 }
 
-// remember writes what the package remembers between calls.
+// remember writes the declaration of the package's state.
 func (f *file) remember() {
 	s := f.pkg.State
 	if s == nil {
@@ -45,7 +45,7 @@ func (f *file) remember() {
 	f.line("%s.Remember(%[1]s.State{Fork: %[1]s.%s, Variables: %#v})", f.kernel(), fork, s.Variables)
 }
 
-// docText is a comment as a string of Go, a line of it on each line.
+// docText returns a comment as a Go string, one literal per line.
 func docText(doc string) string {
 	var quoted []string
 	for line := range strings.Lines(doc) {
@@ -95,7 +95,7 @@ func (f *file) param(p kernel.Param, value any) string {
 	return strings.Join(fields, ", ")
 }
 
-// literal writes a default's value.
+// literal returns a default's value as a Go expression.
 func (f *file) literal(value any) string {
 	switch v := value.(type) {
 	case nil:
@@ -125,7 +125,7 @@ func (f *file) dtypes(list kernel.DTypes) string {
 	return f.kernel() + ".DTypes{" + strings.Join(texts, ", ") + "}"
 }
 
-// dtype writes a DLPack type: by its name in package dlpack, if it has one.
+// dtype returns a DLPack dtype as a Go expression: its name in package dlpack, if it has one.
 func (f *file) dtype(d dlpack.DType) string {
 	if d.Lanes != 1 {
 		return f.dlpack() + ".DType" + composite(d)
@@ -136,7 +136,7 @@ func (f *file) dtype(d dlpack.DType) string {
 	return f.dlpack() + "." + base + strings.ToUpper(format)
 }
 
-// item is dtype in a list, where `gofmt -s` leaves the type out.
+// item is dtype for an item of a list, where `gofmt -s` omits the type.
 func (f *file) item(d dlpack.DType) string {
 	if d.Lanes != 1 {
 		return composite(d)

@@ -1,8 +1,8 @@
-// Package glue writes what stands between an author's functions and their callers: the Go file that registers them and
-// makes the typed calls, the main package of the library, the sidecar that describes it to Python, and the type stubs.
+// Package glue writes the code between an author's functions and their callers: the Go file that registers them and makes
+// the typed calls, the main package of the library, the sidecar that describes it to Python, and the type stubs.
 //
-// What is written is plain Go that a person can read. On the call path there is no reflection: each argument is read by
-// the accessor of its type, and a generic function is chosen by a switch on the dtype of an argument.
+// The generated code is plain, readable Go. A call uses no reflection: each argument is read by the accessor of its type,
+// and the instance of a generic function is chosen by a switch on the dtype of an argument.
 //
 //	text, err := glue.Go(pkg)  // zz_godlpack.go
 //	main := glue.Main(pkg.Path)

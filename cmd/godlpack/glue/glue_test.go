@@ -14,8 +14,8 @@ import (
 
 var update = flag.Bool("update", false, "write what is generated into testdata, to be read and committed")
 
-// load reads a package of the test data: "all" has a function for everything, the
-// others what the imports of the glue depend on.
+// load reads a package of the test data: "all" has a function for each feature, the others are about the imports of the
+// glue.
 func load(t *testing.T, name string) *source.Package {
 	t.Helper()
 	sources, err := filepath.Abs("../../..")
@@ -36,7 +36,7 @@ func load(t *testing.T, name string) *source.Package {
 	return pkg
 }
 
-// golden compares with a file, or writes it.
+// golden compares got with a file, or writes it to the file.
 func golden(t *testing.T, name string, got []byte) {
 	t.Helper()
 	name = filepath.Join("testdata", name)
@@ -73,7 +73,7 @@ func TestGenerated(t *testing.T) {
 	}
 }
 
-// What the glue imports is what it needs, under names that the author has not taken.
+// The glue imports only what it needs, under names that the author's package does not use.
 func TestImports(t *testing.T) {
 	for _, name := range []string{"names", "lanes"} {
 		text, err := glue.Go(load(t, name))

@@ -8,7 +8,7 @@ import (
 	"godlpack/kernel"
 )
 
-// described is a function's declaration with what Python says of it, so that Python need not work it out.
+// described is a function's declaration with its Python texts, so that Python need not compute them.
 type described struct {
 	*kernel.Func
 	Signature string   `json:"signature"`
@@ -16,8 +16,8 @@ type described struct {
 	Wants     []string `json:"wants"`
 }
 
-// Sidecar returns the JSON file that lies beside a library: its functions, so that Python can offer them before it opens
-// the library.
+// Sidecar returns the JSON file beside a library, which describes its functions, so that Python can list them before it
+// opens the library.
 func Sidecar(name string, pkg *source.Package) ([]byte, error) {
 	functions := make([]described, len(pkg.Funcs))
 	for i, fn := range pkg.Funcs {
@@ -25,7 +25,7 @@ func Sidecar(name string, pkg *source.Package) ([]byte, error) {
 	}
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)
-	encoder.SetEscapeHTML(false) // for people who look into it
+	encoder.SetEscapeHTML(false) // for readers of the file
 	encoder.SetIndent("", " ")
 	err := encoder.Encode(struct {
 		Version   int           `json:"version"`

@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// run runs the go command and returns what it writes. The error is what it says.
+// run runs the go command and returns its standard output. The text of the error is the command's own.
 func run(folder string, arguments ...string) (string, error) {
 	return runIn(folder, Environment(), arguments...)
 }
@@ -37,7 +37,7 @@ func runIn(folder string, env []string, arguments ...string) (string, error) {
 	return stdout.String(), nil
 }
 
-// errorsOf is what the go command says, less of what it tells on the way.
+// errorsOf returns the go command's messages without those about progress.
 func errorsOf(text string) string {
 	var kept []string
 	for line := range strings.Lines(text) {
@@ -48,7 +48,7 @@ func errorsOf(text string) string {
 	return strings.TrimSpace(strings.Join(kept, ""))
 }
 
-// isFolder is the error of what is not the folder of a Go package.
+// isFolder returns an error if name is not a folder.
 func isFolder(name string) error {
 	info, err := os.Stat(name)
 	switch {
@@ -62,13 +62,13 @@ func isFolder(name string) error {
 	return nil
 }
 
-// unknown is what the go command says of a package that godlpack does not have.
+// unknown matches the go command's errors about a package that godlpack does not have.
 var unknown = regexp.MustCompile(`package (godlpack/\S+) is not in std \(\S+\)|module godlpack@latest found.*does not contain package (godlpack/\S+)`)
 
 // importable are godlpack's packages for authors.
 var importable = []string{"godlpack/tensor", "godlpack/kernel", "godlpack/dlpack", "godlpack/cuda", "godlpack/tvmffi"}
 
-// Explain says in the author's terms what the go command says of the copy of go.mod that it works with.
+// Explain rewrites the go command's text about the copy of go.mod so that it is about the author's own.
 func (m *Module) Explain(text string) string {
 	text = strings.ReplaceAll(text, " -modfile="+m.mod(), "")
 	text = strings.ReplaceAll(text, m.mod(), m.file)
@@ -79,7 +79,7 @@ func (m *Module) Explain(text string) string {
 	return text
 }
 
-// explained is an error with its text explained.
+// explained returns an error with its text rewritten by Explain.
 func (m *Module) explained(err error) error {
 	if err == nil {
 		return nil

@@ -1,4 +1,3 @@
-// Package module runs the go command for an author's module without touching it: the go.mod in use is a copy that
-// finds godlpack's own Go packages where this tool has them, and files that the author does not have are laid over the
-// folder for the length of a build.
+// Package module runs the go command for an author's module without changing it: the command uses a copy of go.mod, which
+// replaces godlpack by the Go packages that this tool has, and an overlay with the files that are needed only for a build.
 package module

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Environment is the caller's, less what would build something else than a library for this Python: another platform, a
-// program with a race detector, without modules. A workspace does not go with -modfile; see workspace.go.
+// Environment returns the caller's environment without the settings that do not fit a library for this Python: another
+// platform, the race detector, no modules. GOWORK is off, since -modfile does not work in a workspace; see workspace.go.
 func Environment() []string { return append(environment(), "GOWORK=off") }
 
 // environment is Environment with the caller's workspace.
@@ -17,10 +17,11 @@ func environment() []string {
 	return append(env, "GOFLAGS="+strings.Join(keptFlags(os.Getenv("GOFLAGS")), " "))
 }
 
-// kept are the flags of go build that an author may set for all builds: those that say what is compiled, and how fast.
+// kept are the flags of go build that an author may set in GOFLAGS: those that choose what is compiled, and how fast.
 var kept = []string{"-tags", "-gcflags", "-asmflags", "-p", "-pgo", "-mod", "-modcacherw", "-buildvcs"}
 
-// keptFlags returns those of GOFLAGS. It is never empty: an empty GOFLAGS falls back to the user's `go env -w GOFLAGS`.
+// keptFlags returns the flags in text that are kept. The result is never empty: with an empty GOFLAGS the go command would
+// use the user's `go env -w GOFLAGS`.
 func keptFlags(text string) []string {
 	flags := []string{"-buildvcs=false"}
 	for _, flag := range splitFlags(text) {
@@ -32,7 +33,7 @@ func keptFlags(text string) []string {
 	return flags
 }
 
-// splitFlags cuts GOFLAGS at blanks, as the go command does: a flag with blanks in it begins and ends with a quote.
+// splitFlags splits GOFLAGS at blanks, as the go command does: a flag that contains blanks begins and ends with a quote.
 func splitFlags(text string) []string {
 	var flags []string
 	for text = strings.TrimSpace(text); text != ""; text = strings.TrimSpace(text) {
@@ -48,7 +49,7 @@ func splitFlags(text string) []string {
 	return flags
 }
 
-// chosenMod is what GOFLAGS says by -mod=, "" if nothing.
+// chosenMod returns the value of -mod= in GOFLAGS, "" if there is none.
 func chosenMod() string {
 	chosen := ""
 	for _, flag := range splitFlags(os.Getenv("GOFLAGS")) {

@@ -7,21 +7,21 @@ import (
 	"path/filepath"
 )
 
-// exports is the linker's version script: of all the symbols of a Go library, the host needs one.
+// exports is the linker's version script: it exports the only symbol that the host needs.
 const exports = "{ global: godlpack_library; local: *; };\n"
 
-// A Library is what Build makes a shared library of.
+// A Library is the input from which Build makes a shared library.
 type Library struct {
 	Folder string            // of the author's package
 	Main   []byte            // the main package's file
-	Files  map[string][]byte // laid over the folder, by name
+	Files  map[string][]byte // in the overlay of the folder, by name
 }
 
-// mainFolder is where in the author's folder the main package seems to be: it must lie in the module to import it.
+// mainFolder is the overlay's folder for the main package: it must be in the module to import the author's package.
 const mainFolder = "_godlpack"
 
-// Build links the library and returns its path in the scratch folder. Nothing of this machine goes into it: no paths, no
-// time, no build id, so that equal sources give equal bytes.
+// Build links the library and returns its path in the scratch folder. The library contains nothing of this machine, no
+// paths, no time and no build id, so that equal sources give equal bytes.
 func (m *Module) Build(l Library) (string, error) {
 	overlay, err := m.overlay(l)
 	if err != nil {
@@ -39,7 +39,7 @@ func (m *Module) Build(l Library) (string, error) {
 	return library, m.explained(err)
 }
 
-// overlay writes the files that the author does not have, and the list of where they seem to be.
+// overlay writes the files that are not in the author's folder, and the JSON file that maps them into it.
 func (m *Module) overlay(l Library) (string, error) {
 	replace := maps.Clone(m.Overlay)
 	files := map[string][]byte{filepath.Join(mainFolder, "main.go"): l.Main}

@@ -9,10 +9,10 @@ import (
 	"strings"
 )
 
-// Module is the module that a folder lies in, ready to build.
+// Module is the module that contains a folder, ready to build.
 type Module struct {
 	Flags   []string          // for go build, go list and go vet
-	Overlay map[string]string // files that the go command shall see in the place of others: where they seem to be, where they are
+	Overlay map[string]string // files that replace others for the go command: path in the module -> real path
 	Scratch string            // a temporary folder, until Close
 
 	file string // the author's go.mod
@@ -43,12 +43,12 @@ func Open(folder string) (*Module, error) {
 	return m, nil
 }
 
-// Close removes what Open made.
+// Close removes the scratch folder.
 func (m *Module) Close() { os.RemoveAll(m.Scratch) }
 
 func (m *Module) mod() string { return filepath.Join(m.Scratch, "go.mod") }
 
-// copy makes a go.mod that requires godlpack from its sources. Where there are none, the author's own must know.
+// copy makes a go.mod that requires godlpack from its sources. Without sources, the author's own go.mod must provide it.
 func (m *Module) copy(folder, work string) error {
 	sources := Sources()
 	if sources == "" || sameFile(m.file, filepath.Join(sources, "go.mod")) {
@@ -84,7 +84,7 @@ func (m *Module) copy(folder, work string) error {
 
 func sum(mod string) string { return strings.TrimSuffix(mod, ".mod") + ".sum" }
 
-// join writes the texts of files, of which some may not exist, into one.
+// join concatenates files, some of which may not exist, into one.
 func join(to string, from ...string) error {
 	var all []byte
 	for _, name := range from {
@@ -106,8 +106,8 @@ func sameFile(a, b string) bool {
 	return err == nil && os.SameFile(one, other)
 }
 
-// Sources is the folder of godlpack's own Go packages: GODLPACK_SOURCES, else beside the folder of this program, as in the
-// wheel; "" where there is none.
+// Sources returns the folder of godlpack's own Go packages: GODLPACK_SOURCES, else the one beside the folder of this
+// program, as in the wheel; "" if there is none.
 func Sources() string {
 	if folder := os.Getenv("GODLPACK_SOURCES"); folder != "" {
 		return folder
@@ -123,19 +123,19 @@ func Sources() string {
 	return folder
 }
 
-// List returns what is wrong with the module of a folder, as the go command says it.
+// List returns the go command's error about the module of a folder, nil if there is none.
 func (m *Module) List(folder string) error {
 	_, err := run(folder, append(append([]string{"list", "-deps"}, m.Flags...), ".")...)
 	return m.explained(err)
 }
 
-// Standard tells whether Go itself has a package of that name.
+// Standard reports whether Go itself has a package of that name.
 func Standard(name string) bool {
 	_, err := run(".", "list", name)
 	return err == nil
 }
 
-// FindGo puts the go command that GO names first on PATH, where go/packages too looks for it.
+// FindGo puts the go command of the variable GO first on PATH, where go/packages searches it, too.
 func FindGo() error {
 	name := os.Getenv("GO")
 	if name == "" {

@@ -102,7 +102,7 @@ func TestNoGo(t *testing.T) {
 	}
 }
 
-// builds tells whether the go command builds the packages of a folder, which it opens as the tool does.
+// builds returns the go command's error about the packages of a folder, which is opened as by the tool.
 func builds(t *testing.T, folder string) error {
 	t.Helper()
 	m, err := Open(folder)
@@ -113,7 +113,7 @@ func builds(t *testing.T, folder string) error {
 	return m.List(folder)
 }
 
-// offline has the go command ask nobody, nor find anything in a cache.
+// offline makes the go command use no proxy and an empty module cache.
 func offline(t *testing.T) {
 	t.Helper()
 	t.Setenv("GOPROXY", "off")
@@ -176,7 +176,7 @@ func TestWorkspace(t *testing.T) {
 	}
 }
 
-// What others set for all that they build does not change what a library for this Python is.
+// Settings that users make for all builds do not change a library for this Python.
 func TestEnvironment(t *testing.T) {
 	offline(t)
 	folder := write(t, map[string]string{

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// requirements are what a go.mod asks for, as `go mod edit -json` prints it.
+// requirements is the content of a go.mod, as `go mod edit -json` prints it.
 type requirements struct {
 	Module  struct{ Path string }
 	Go      string
@@ -20,7 +20,7 @@ type replacement struct {
 	Old, New struct{ Path, Version string }
 }
 
-// edit is the replacement as `go mod edit` takes it; a folder is seen from that one.
+// edit returns the replacement as a flag of `go mod edit`; a relative folder is relative to from.
 func (r replacement) edit(from string) string {
 	old, by := r.Old.Path, r.New.Path
 	if r.Old.Version != "" {
@@ -48,8 +48,8 @@ func (r requirements) requires(path string) bool {
 	return slices.ContainsFunc(r.Require, func(own struct{ Path, Version string }) bool { return own.Path == path })
 }
 
-// lack returns the edits of a go.mod after which it may require godlpack, whose own requirements these are: no module
-// may ask for an older Go than one that it requires, and what godlpack's packages import must be listed too. A version
+// lack returns the edits of a go.mod that are needed to require godlpack, whose requirements are given: a module's Go version
+// must not be older than that of a module it requires, and godlpack's own requirements must be listed, too. A version
 // that the author has chosen stays.
 func (r requirements) lack(godlpack requirements) []string {
 	edits := []string{"-require=godlpack@v0.0.0"}

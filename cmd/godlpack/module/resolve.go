@@ -11,11 +11,11 @@ import (
 	"strings"
 )
 
-// inline begins the path of a module that godlpack.load_inline has made of one file.
+// inline is the prefix of the path of a module that godlpack.load_inline has made from one file.
 const inline = "godlpack.inline/"
 
-// loosen lets the go command put together what the modules of a workspace require, or what a file imports. What godlpack
-// requires it asks for only if it is needed, which is not often.
+// loosen lets the go command resolve the requirements of a workspace's modules, or of a file's imports. godlpack's own
+// requirements are left out in a first attempt, since they are rarely needed.
 func (m *Module) loosen(folder string, theirs, ours requirements) error {
 	foreign, isInline := imports(folder), strings.HasPrefix(theirs.Module.Path, inline)
 	if foreign == nil && isInline {
@@ -47,13 +47,13 @@ func (m *Module) loosen(folder string, theirs, ours requirements) error {
 	}
 	err = m.resolve(folder, foreign)
 	if !isInline {
-		return nil // which the build will say, better
+		return nil // the build will report the error better
 	}
 	return err
 }
 
-// resolve finds the modules of a file that has no go.mod of its own, in which it would say what it imports: the newest that
-// the proxy has, or, where it cannot be asked, those that the module cache has.
+// resolve finds the modules of a file without a go.mod of its own, which would list its requirements: the newest versions
+// from the proxy, or, if the proxy cannot be reached, those in the module cache.
 func (m *Module) resolve(folder string, foreign []string) error {
 	list := append(append([]string{"list", "-deps"}, m.Flags...), ".")
 	_, err := run(folder, list...)
@@ -71,7 +71,7 @@ func (m *Module) resolve(folder string, foreign []string) error {
 		"for others make a module (`go mod init`, `go get`), and call godlpack.load with its folder", err, strings.Join(foreign, ", "))
 }
 
-// imports lists what the files of a folder import that is neither Go's nor godlpack's.
+// imports lists the imports of a folder's files that are neither Go's nor godlpack's.
 func imports(folder string) []string {
 	names, _ := filepath.Glob(filepath.Join(folder, "*.go"))
 	var foreign []string
@@ -81,7 +81,7 @@ func imports(folder string) []string {
 			continue
 		}
 		file, err := parser.ParseFile(token.NewFileSet(), name, text, parser.ImportsOnly)
-		if err != nil { // which the compiler will say
+		if err != nil { // the compiler will report it
 			continue
 		}
 		for _, spec := range file.Imports {

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// vendored makes the modules of the vendor folder, if the author has one and GOFLAGS says nothing else, replacements: what
-// godlpack's packages need besides is not in it, and the go command takes all from there or nothing.
+// vendored turns the modules of the author's vendor folder, if there is one and GOFLAGS allows it, into replacements. The go
+// command would take all modules from that folder or none, and godlpack's requirements are not in it.
 func (m *Module) vendored(ours requirements) error {
 	folder := filepath.Join(filepath.Dir(m.file), "vendor")
 	text, err := os.ReadFile(filepath.Join(folder, "modules.txt"))
@@ -30,7 +30,7 @@ func (m *Module) vendored(ours requirements) error {
 			return err
 		}
 	}
-	for _, module := range ours.Require { // if none of the author's packages needs it, it need not be there
+	for _, module := range ours.Require { // a module that none of the author's packages needs may be missing
 		if !listed[module.Path] {
 			if err := m.stand(listing{path: module.Path}, filepath.Join(m.Scratch, "missing", module.Path), &edit); err != nil {
 				return err
@@ -45,10 +45,10 @@ func (m *Module) vendored(ours requirements) error {
 	return err
 }
 
-// A listing is a module in vendor/modules.txt, with the version of Go that it is written in.
+// A listing is a module in vendor/modules.txt, with its Go version.
 type listing struct{ path, version, golang string }
 
-// list reads modules.txt: "# path version", below it "## explicit; go 1.20", and the packages; at its end replacements.
+// list parses modules.txt: "# path version", below it "## explicit; go 1.20", and the packages; at its end replacements.
 func list(text string) []listing {
 	var all []listing
 	for line := range strings.Lines(text) {
@@ -63,7 +63,7 @@ func list(text string) []listing {
 	return all
 }
 
-// stand replaces a module by a folder, which seems to have a go.mod.
+// stand replaces a module by a folder, with a go.mod in the overlay.
 func (m *Module) stand(v listing, folder string, edit *[]string) error {
 	file, err := os.CreateTemp(m.Scratch, "vendored-*.mod")
 	if err != nil {

@@ -9,14 +9,14 @@ import (
 	"slices"
 )
 
-// siblings are the other modules of a workspace (go.work), in terms of the one go.mod that -modfile can name: each is
+// siblings are the other modules of a workspace (go.work), as edits of the one go.mod that -modfile can name: each is
 // replaced by its folder.
 type siblings struct {
 	edits []string // of go.mod, as `go mod edit` takes them
 	sums  []string // the go.sum of each
 }
 
-// siblings reads the workspace that the go command would use, if the module is part of it.
+// siblings returns the siblings in the workspace that the go command would use; none if the module is not part of it.
 func (m *Module) siblings(work string, theirs requirements) (siblings, error) {
 	if work == "" || work == "off" {
 		return siblings{}, nil
@@ -55,7 +55,7 @@ func (m *Module) siblings(work string, theirs requirements) (siblings, error) {
 	return all, nil
 }
 
-// add takes a module in.
+// add adds the module in a folder.
 func (all *siblings) add(folder string, theirs requirements) error {
 	mod := filepath.Join(folder, "go.mod")
 	r, err := readRequirements(mod)
@@ -77,7 +77,7 @@ func (all *siblings) add(folder string, theirs requirements) error {
 
 var major = regexp.MustCompile(`[/.]v([0-9]+)$`)
 
-// someVersion is one that a module of that path may have.
+// someVersion returns a version that a module of that path may have.
 func someVersion(path string) string {
 	if number := major.FindStringSubmatch(path); number != nil {
 		return "v" + number[1] + ".0.0"

@@ -1,3 +1,2 @@
-// Package scaffold writes the files of a new project: a Go package with two functions, and the Python package that it
-// becomes.
+// Package scaffold writes the files of a new project: a Go package with two functions, and its Python package.
 package scaffold

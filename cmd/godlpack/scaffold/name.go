@@ -11,7 +11,7 @@ import (
 
 var identifier = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
 
-// CheckName returns why a name cannot be that of a project: of its Go package, its Go module and its Python package at once.
+// CheckName returns an error if a name cannot be that of a project: of its Go package, its Go module and its Python package.
 func CheckName(name string) error {
 	reason := ""
 	switch {
@@ -35,12 +35,12 @@ func CheckName(name string) error {
 	return fmt.Errorf("%q is %s: choose another name, such as %s", name, reason, Suggest(name))
 }
 
-// Suggest is a name like another that is taken.
+// Suggest returns a name similar to one that is taken.
 func Suggest(name string) string { return strings.TrimSuffix(name, "_test") + "_ops" }
 
 var other = regexp.MustCompile(`[^a-z0-9_]+`)
 
-// plain is a text as a name.
+// plain turns a text into a valid name.
 func plain(text string) string {
 	name := strings.Trim(other.ReplaceAllString(strings.ToLower(text), "_"), "_0123456789")
 	if name == "" || CheckName(name) != nil {
@@ -56,7 +56,7 @@ var (
 	frameworks = strings.Fields("godlpack numpy torch jax cupy tvm_ffi pytest pip setuptools hatchling wheel")
 )
 
-// pythonModules are the modules of Python's standard library, 3.11 to 3.14, those that begin with _ or have capitals aside.
+// pythonModules are the modules of Python's standard library, 3.11 to 3.14, except those that begin with _ or have capitals.
 const pythonModules = `
 	abc aifc annotationlib antigravity argparse array ast asynchat asyncio asyncore atexit audioop base64 bdb binascii
 	bisect builtins bz2 calendar cgi cgitb chunk cmath cmd code codecs codeop collections colorsys compileall compression

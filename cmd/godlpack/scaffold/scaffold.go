@@ -10,17 +10,17 @@ import (
 	"text/template"
 )
 
-// project holds the files as templates: NAME in a path is the project's name, and .tmpl keeps them from being taken for
-// files of this module.
+// project contains the files as templates: NAME in a path is the project's name, and .tmpl excludes them from the files of
+// this module.
 //
 //go:embed all:project
 var project embed.FS
 
-// Project is what the templates say of a project.
+// Project is the data for the templates.
 type Project struct {
 	Name    string // of the Go module and of the Python package
 	Sources string // the folder of godlpack's own Go packages, for editors; "" if unknown
-	Go      string // the oldest Go: "1.26.0"
+	Go      string // the Go version in go.mod: "1.26.0"
 }
 
 // Write makes the project in a new folder of its name in parent.

@@ -41,7 +41,7 @@ func (r *reader) args(fn *Func, decl *ast.FuncDecl, marks []directive) {
 func (r *reader) ask(p *kernel.Param, v *Value, w word) {
 	name, value, assigned := w.assignment()
 	switch {
-	case v.Form == None: // there is a message already
+	case v.Form == None: // reported before
 	case name == "default" && assigned:
 		r.defaultValue(p, v, value)
 	case !slices.Contains([]string{"shape=", "order=", "device=", "convert", "overlap"}, name+equals(assigned)):
@@ -92,7 +92,7 @@ func (r *reader) device(p *kernel.Param, v Value, value word) {
 	}
 }
 
-// shape reads "[n, 3, *, ...]".
+// shape parses "[n, 3, *, ...]".
 func (r *reader) shape(value word) []kernel.Extent {
 	list, open := strings.CutPrefix(value.text, "[")
 	list, closed := strings.CutSuffix(list, "]")
@@ -121,7 +121,7 @@ func (r *reader) shape(value word) []kernel.Extent {
 	return extents
 }
 
-// defaultsLast refuses an argument that must be given after one that need not be, as Python does.
+// defaultsLast refuses an argument without a default after one with a default, as Python does.
 func (r *reader) defaultsLast(fn *Func, decl *ast.FuncDecl) {
 	ids := fields(decl.Type.Params)
 	if fn.Context {

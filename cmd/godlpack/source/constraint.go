@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// typeSet returns the types that a constraint lists, without regard to "~". Listed is false where it lists none, as
-// any and comparable do.
+// typeSet returns the types that a constraint lists; it ignores "~". listed is false if the constraint lists none, such as
+// any and comparable.
 func typeSet(constraint types.Type) (set []types.Type, listed bool) {
 	switch t := constraint.(type) {
 	case *types.Union:
@@ -23,7 +23,7 @@ func typeSet(constraint types.Type) (set []types.Type, listed bool) {
 	}
 }
 
-// embedded intersects the type sets of what an interface embeds.
+// embedded returns the intersection of the type sets that an interface embeds.
 func embedded(iface *types.Interface) (set []types.Type, listed bool) {
 	for part := range iface.EmbeddedTypes() {
 		also, some := typeSet(part)

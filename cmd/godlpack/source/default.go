@@ -10,7 +10,7 @@ import (
 	"godlpack/kernel"
 )
 
-// defaultValue reads default=VALUE: a literal of the parameter's type, in Go's spelling or Python's.
+// defaultValue parses default=VALUE: a literal of the parameter's type, in the syntax of Go or Python.
 func (r *reader) defaultValue(p *kernel.Param, v *Value, w word) {
 	if v.Pointer && (w.text == "None" || w.text == "nil") {
 		p.Default = kernel.DefaultOf(nil)
@@ -34,7 +34,7 @@ func orNone(v Value) string {
 	return ""
 }
 
-// wantOf says what a default of that type looks like, and nothing for types that have none.
+// wantOf describes the form of a default of v's type; "" if the type cannot have one.
 func wantOf(v Value) string {
 	switch v.Form {
 	case Bool:
@@ -57,7 +57,7 @@ func wantOf(v Value) string {
 	return ""
 }
 
-// literal reads a default: one of the Go values that kernel.DefaultOf takes.
+// literal parses a default into one of the Go values that kernel.DefaultOf takes.
 func literal(v Value, text string) (value any, ok bool) {
 	switch v.Form {
 	case Bool:
@@ -82,7 +82,7 @@ func literal(v Value, text string) (value any, ok bool) {
 	return list(*v.Items, text)
 }
 
-// integer reads a number in the range of the parameter's type: an int64, or a uint64 where that is too small.
+// integer parses a number in the range of the parameter's type: an int64, or a uint64 if int64 is too small.
 func integer(v Value, text string) (any, bool) {
 	bits, unsigned := intRange(v.Type)
 	if !unsigned {
@@ -96,7 +96,7 @@ func integer(v Value, text string) (any, bool) {
 	return int64(n), err == nil
 }
 
-// unquote returns the text as it is, or what stands in "".
+// unquote returns the text as it is, or without its quotes if it begins with one.
 func unquote(text string) (string, bool) {
 	if !strings.HasPrefix(text, `"`) {
 		return text, text != ""
@@ -105,7 +105,7 @@ func unquote(text string) (string, bool) {
 	return s, err == nil
 }
 
-// list reads "[1, 2]".
+// list parses "[1, 2]".
 func list(item Value, text string) (any, bool) {
 	inner, open := strings.CutPrefix(text, "[")
 	inner, closed := strings.CutSuffix(inner, "]")
@@ -142,7 +142,7 @@ func literals[T any](item Value, words []string) ([]T, bool) {
 	return all, true
 }
 
-// as is an element's value as one of T, which all elements have: of integers, uint64 where one of them is.
+// as returns an element's value as a T, the type of all elements; an int64 that is not negative may be a uint64.
 func as[T any](value any, ok bool) (T, bool) {
 	if n, isInt := value.(int64); isInt {
 		if unsigned, wanted := any(uint64(n)).(T); wanted {

@@ -8,7 +8,7 @@ import (
 
 const prefix = "//godlpack:"
 
-// directives are all that a comment may hold, with how each is written, and what for. All but state belong to functions.
+// directives are all directives, with their syntax and their purpose. All except state are about functions.
 var directives = []struct{ verb, usage, purpose string }{
 	{"export", "//godlpack:export [python_name]", "Python can call the function"},
 	{"types", "//godlpack:types T=float32,float64", "for which types a generic function is compiled"},
@@ -27,7 +27,7 @@ var directives = []struct{ verb, usage, purpose string }{
 	},
 }
 
-// Directives explains all of them, two lines each.
+// Directives returns an explanation of all directives, two lines each.
 func Directives() string {
 	var text strings.Builder
 	for _, d := range directives {
@@ -36,7 +36,7 @@ func Directives() string {
 	return text.String()
 }
 
-// usage returns how a directive is written, or all of them for a verb that there is not.
+// usage returns the syntax of a directive, or of all of them if the verb is unknown.
 func usage(verb string) string {
 	var all []string
 	for _, d := range directives {
@@ -64,13 +64,13 @@ type directive struct {
 	at    token.Pos
 }
 
-// A word is one part of a directive, with the place where it begins.
+// A word is one part of a directive, with the position where it begins.
 type word struct {
 	text string
 	at   token.Pos
 }
 
-// assignment splits NAME=VALUE; ok is false where there is no "=".
+// assignment splits NAME=VALUE; ok is false if there is no "=".
 func (w word) assignment() (name string, value word, ok bool) {
 	name, text, ok := strings.Cut(w.text, "=")
 	return name, word{text, w.at + token.Pos(len(name)+1)}, ok
@@ -95,7 +95,7 @@ func directivesOf(comment *ast.CommentGroup) []directive {
 	return found
 }
 
-// split cuts text at blanks, except inside of [] and of "" with Go's escapes.
+// split splits text at blanks, except inside [] and inside "" with Go's escapes.
 func split(text string, at token.Pos) []word {
 	var words []word
 	start, depth, quoted := -1, 0, false

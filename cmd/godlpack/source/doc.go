@@ -1,9 +1,9 @@
-// Package source reads an author's Go package: which functions are marked for export, what their directives say, and
-// what their types mean to Python.
+// Package source reads an author's Go package: which functions are marked for export, their directives, and the meaning of
+// their types in Python.
 //
-// The result, for each function, is a kernel.Func (the declaration that Python will be held to) and a Go description
-// of its arguments and results, from which package glue writes the call. What cannot be exported is a [Problem] at the
-// author's own line, with what could be written instead; all of them are reported at once.
+// The result for each function is a kernel.Func, the declaration by which calls from Python are checked, and a Go
+// description of its arguments and results, from which package glue writes the call. A function that cannot be exported is a
+// [Problem] at the author's own line, with what could be written instead; all problems are reported at once.
 //
 // go/packages finds and type-checks the files, go/types reads tensors, type parameters and constraints, and gopy's bind
 // classifies plain values (see plain.go).

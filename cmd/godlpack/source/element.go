@@ -9,13 +9,13 @@ import (
 	"godlpack/tensor"
 )
 
-// An Element is a Go type that tensors may have, and DLPack's name for it.
+// An Element is a Go type that a tensor's elements may have, and its DLPack dtype.
 type Element struct {
 	Go    types.Type
 	DType dlpack.DType
 }
 
-// elements has the DLPack type of each Go type of one lane, by the Go type's name as go/types prints it.
+// elements maps each Go type of one lane, by its name as go/types prints it, to its DLPack dtype.
 var elements = map[string]dlpack.DType{
 	"int": dlpack.Int64, "int8": dlpack.Int8, "int16": dlpack.Int16, "int32": dlpack.Int32, "int64": dlpack.Int64,
 	"uint": dlpack.UInt64, "uint8": dlpack.UInt8, "uint16": dlpack.UInt16, "uint32": dlpack.UInt32, "uint64": dlpack.UInt64,
@@ -44,13 +44,13 @@ func init() {
 	add[tensor.Float4E2M1FNx2]()
 }
 
-// add puts a type of package tensor into elements: "godlpack/tensor.Float16".
+// add adds a type of package tensor to elements, such as "godlpack/tensor.Float16".
 func add[T tensor.Element]() {
 	t := reflect.TypeFor[T]()
 	elements[t.PkgPath()+"."+t.Name()] = tensor.DTypeOf[T]()
 }
 
-// elementOf returns what a Go type is as an element; ok is false if it is none.
+// elementOf returns the Element of a Go type; ok is false if it has none.
 func elementOf(t types.Type) (e Element, ok bool) {
 	lanes := uint16(1)
 	lane := types.Unalias(t)
@@ -62,7 +62,7 @@ func elementOf(t types.Type) (e Element, ok bool) {
 	return Element{t, d}, ok
 }
 
-// unique drops what has the dtype of an earlier element; int gives way to int64, whatever their order.
+// unique drops elements with the dtype of an earlier one; int64 replaces int, and uint64 uint, in any order.
 func unique(all []Element) []Element {
 	var kept []Element
 	for _, e := range all {
@@ -77,7 +77,7 @@ func unique(all []Element) []Element {
 	return kept
 }
 
-// dtypes lists the DLPack types of elements.
+// dtypes lists the dtypes of elements.
 func dtypes(all []Element) []dlpack.DType {
 	list := make([]dlpack.DType, len(all))
 	for i, e := range all {
@@ -86,7 +86,7 @@ func dtypes(all []Element) []dlpack.DType {
 	return list
 }
 
-// names are elements as the author writes them: "float32, float64 or bfloat16".
+// names returns elements as the author writes them: "float32, float64 or bfloat16".
 func names(all []Element) string {
 	text := ""
 	for i, e := range all {

@@ -11,30 +11,30 @@ import (
 	"godlpack/kernel"
 )
 
-// A Func is one function that Python shall be able to call.
+// A Func is one exported function, which Python can call.
 type Func struct {
 	Go         string       // its name in Go
-	Decl       *kernel.Func // what Python sees of it
+	Decl       *kernel.Func // its declaration for Python
 	TypeParams []TypeParam
-	Context    bool // its first parameter is a *kernel.Ctx, which no argument is
+	Context    bool // its first parameter is a *kernel.Ctx, which is not in Args
 	Args       []Value
 	Results    []Value
-	Fails      bool // its last result is an error, which no result of Decl is
+	Fails      bool // its last result is an error, which is not in Results
 }
 
-// A TypeParam is a type parameter, which the dtype of an argument decides at each call.
+// A TypeParam is a type parameter; at each call, the dtype of an argument determines its type.
 type TypeParam struct {
 	Name       string
 	Constraint types.Type
 	Elements   []Element // the types that are compiled
-	Arg        int       // the argument whose dtype decides
+	Arg        int       // the argument whose dtype determines the type
 }
 
 // A reader reads the functions of one package.
 type reader struct {
 	reporter
 	info  *types.Info
-	taken map[string]token.Position // Python names, and where they were given
+	taken map[string]token.Position // Python names that are used, and where
 	fork  string                    // of the package's state directive
 	like  string                    // of the package's result directive
 }
@@ -61,7 +61,7 @@ func (r *reader) function(decl *ast.FuncDecl) (fn *Func, ok bool) {
 	return fn, len(r.found) == before
 }
 
-// marks returns a function's directives, and nil if it is not to be exported.
+// marks returns a function's directives, or nil if it is not exported.
 func (r *reader) marks(decl *ast.FuncDecl) []directive {
 	marks := directivesOf(decl.Doc)
 	if len(marks) == 0 {
@@ -88,9 +88,9 @@ func (r *reader) marks(decl *ast.FuncDecl) []directive {
 	return nil
 }
 
-// prepare has package kernel check the declaration, as it will when the library is loaded.
+// prepare checks the declaration by package kernel, as the library does when it is loaded.
 func (r *reader) prepare(fn *Func, decl *ast.FuncDecl) {
-	fn.Decl.Do = func(*kernel.Call) error { return nil } // it must have one, and is never called here
+	fn.Decl.Do = func(*kernel.Call) error { return nil } // Do must be set; it is never called here
 	ready, err := kernel.Prepare(*fn.Decl)
 	if err != nil {
 		r.add(decl.Name.Pos(), "%s", dlpack.MessageOf(err))
@@ -109,7 +109,7 @@ func count(marks []directive, verb string) int {
 	return n
 }
 
-// name returns the Python name: the one that the directive gives, else the Go name in Python's spelling.
+// name returns the Python name: the one in the directive, else the Go name in Python's style.
 func (r *reader) name(decl *ast.FuncDecl, marks []directive) string {
 	name, at := pythonName(decl.Name.Name), decl.Name.Pos()
 	for _, d := range marks {
@@ -151,7 +151,7 @@ func (r *reader) holdGIL(marks []directive) bool {
 	return hold
 }
 
-// docOf returns a function's comment as Python wants it: "Saxpy adds a*x" becomes "Adds a*x".
+// docOf returns a function's comment in the style of a docstring: "Saxpy adds a*x" becomes "Adds a*x".
 func docOf(decl *ast.FuncDecl) string {
 	text := strings.TrimSpace(decl.Doc.Text())
 	rest, ok := strings.CutPrefix(text, decl.Name.Name+" ")
@@ -161,7 +161,7 @@ func docOf(decl *ast.FuncDecl) string {
 	return strings.ToUpper(rest[:1]) + rest[1:]
 }
 
-// params reads the parameters, the context aside.
+// params reads the parameters, except the context.
 func (r *reader) params(fn *Func, decl *ast.FuncDecl, signature *types.Signature) {
 	if signature.Variadic() {
 		r.add(decl.Type.Params.List[len(decl.Type.Params.List)-1].Pos(), "a parameter that takes any number of arguments: take a slice")
@@ -185,7 +185,7 @@ func (r *reader) params(fn *Func, decl *ast.FuncDecl, signature *types.Signature
 	}
 }
 
-// paramName is a parameter's name in Python.
+// paramName returns a parameter's name in Python.
 func (r *reader) paramName(id field, fn *Func) string {
 	name := pythonName(id.name)
 	switch {
@@ -199,7 +199,7 @@ func (r *reader) paramName(id field, fn *Func) string {
 	return name
 }
 
-// results reads the results, an error at the end aside.
+// results reads the results, except an error at the end.
 func (r *reader) results(fn *Func, decl *ast.FuncDecl, signature *types.Signature) {
 	all := fields(decl.Type.Results)
 	for i, id := range all {
@@ -228,7 +228,7 @@ func (r *reader) results(fn *Func, decl *ast.FuncDecl, signature *types.Signatur
 	}
 }
 
-// refuseReserved keeps like= and out= free for where results shall go.
+// refuseReserved refuses parameters named like and out, which Python uses for the results.
 func (r *reader) refuseReserved(fn *Func, decl *ast.FuncDecl) {
 	for _, id := range fields(decl.Type.Params) {
 		if slices.Contains(reserved, pythonName(id.name)) {
@@ -237,7 +237,7 @@ func (r *reader) refuseReserved(fn *Func, decl *ast.FuncDecl) {
 	}
 }
 
-// A field is one parameter or result as written.
+// A field is one parameter or result in the source.
 type field struct {
 	name string
 	at   token.Pos
@@ -260,7 +260,7 @@ func fields(list *ast.FieldList) []field {
 	return all
 }
 
-// typeText prints a type as the author would: "tensor.Of[float32]".
+// typeText returns a type as the author writes it: "tensor.Of[float32]".
 func (r *reader) typeText(t types.Type) string {
 	return types.TypeString(t, func(p *types.Package) string { return p.Name() })
 }

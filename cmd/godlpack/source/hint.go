@@ -5,12 +5,12 @@ import (
 	"go/types"
 )
 
-// possible are the types that can cross.
+// possible lists the types that can be exchanged with Python.
 const possible = "possible are bool, integers, float32, float64, string, []byte, dlpack.DType, dlpack.Device, kernel.Callable, " +
 	"tensor.Of[T], Mut[T], DeviceOf[T] and DeviceMut[T], slices of bools, numbers, strings and tensors, " +
 	"and a pointer to any of them for what may be None"
 
-// instead has what to take, and what to return, instead of a value of a type that people think of.
+// instead maps common types that cannot be exchanged to hints on what to take, and what to return.
 var instead = map[string]struct{ take, give string }{
 	"godlpack/dlpack.Tensor": {"take a tensor.Of[T]", "return a tensor.Of[T]"},
 	"godlpack/kernel.Ctx":    {"*kernel.Ctx is the first parameter, or none", "*kernel.Ctx is the first parameter, or none"},
@@ -33,7 +33,7 @@ var instead = map[string]struct{ take, give string }{
 	"image.Image":    {"take a tensor.Of[uint8] of shape [height,width,4]", "return a tensor.Of[uint8] of shape [height,width,4]"},
 }
 
-// hint says what to write instead of a type that cannot cross. The verb is take or return.
+// hint returns what to write instead of a type that cannot be exchanged. The verb is take or return.
 func hint(t types.Type, verb string) string {
 	if pointer, ok := types.Unalias(t).(*types.Pointer); ok && valueOf(pointer.Elem()).Form == None {
 		t = pointer.Elem()
@@ -96,7 +96,7 @@ func hintOfArray(t *types.Array, verb string) string {
 	return text
 }
 
-// hintOfSlice says what to do about elements that cannot cross: those of a table are a tensor's.
+// hintOfSlice returns the hint for a slice of elements that cannot be exchanged: a slice of slices is better a tensor.
 func hintOfSlice(t *types.Slice, verb string) string {
 	inner, ok := t.Elem().Underlying().(*types.Slice)
 	if !ok {

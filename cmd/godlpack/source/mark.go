@@ -11,7 +11,7 @@ import (
 	"golang.org/x/tools/go/packages"
 )
 
-// packageMarks reads the directives of a file that are about the package, and reports those that belong to nothing.
+// packageMarks reads the directives of a file that are about the package, and reports those in a wrong place.
 func (r *reader) packageMarks(file *ast.File) {
 	comments := slices.Clone(file.Comments)
 	for _, decl := range file.Decls {
@@ -42,7 +42,7 @@ func inFunction(file *ast.File, c *ast.CommentGroup) bool {
 	})
 }
 
-// state reads fork=fresh and fork=refuse.
+// state parses fork=fresh and fork=refuse.
 func (r *reader) state(d directive) {
 	switch text := restOf(d); {
 	case r.fork != "":
@@ -54,7 +54,7 @@ func (r *reader) state(d directive) {
 	}
 }
 
-// unknown says what may be meant by a directive that there is not.
+// unknown returns the error for an unknown directive, with the one that may be meant.
 func unknown(verb string) string {
 	if meant := nearest(verb); meant != "" {
 		return fmt.Sprintf("there is no directive %q: write %s", verb, usage(meant))
@@ -62,7 +62,7 @@ func unknown(verb string) string {
 	return "no such directive; possible are: " + usage("")
 }
 
-// nearest is the directive that differs by two letters at most, "" if none does.
+// nearest returns the directive that is the most similar, with at most two different letters; "" if there is none.
 func nearest(verb string) string {
 	for most := range 3 {
 		for _, d := range directives {
@@ -74,7 +74,7 @@ func nearest(verb string) string {
 	return ""
 }
 
-// distance is the number of letters that must be put in, taken out or replaced to make b of a.
+// distance returns the number of letters that must be inserted, deleted or replaced to turn a into b.
 func distance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {
@@ -94,10 +94,10 @@ func distance(a, b string) int {
 	return row[len(b)]
 }
 
-// slip is a comment that looks like a directive: a blank too many, or letters in the wrong place.
+// slip matches a comment that looks like a directive, with an extra blank or wrong letters.
 var slip = regexp.MustCompile(`^//([ \t]*)([A-Za-z]+)(:|[ \t]*[-:][ \t]*|[ \t]+)([a-z]+)`)
 
-// slips reports comments that look like directives and are none, which says nothing otherwise.
+// slips reports comments that look like directives but are not, since Go reports no error for them.
 func (r *reader) slips(file *ast.File) {
 	for _, group := range file.Comments {
 		for _, line := range group.List {
@@ -106,7 +106,7 @@ func (r *reader) slips(file *ast.File) {
 				continue
 			}
 			meant := nearest(part[4])
-			exact := part[1] == "" || part[3] == ":" // else it may be a sentence
+			exact := part[1] == "" || part[3] == ":" // otherwise it may be a sentence
 			if meant != "" && exact && (part[3] == ":" || part[4] == meant) && distance(strings.ToLower(part[2]), "godlpack") <= 2 {
 				r.add(line.Pos(), "this is a comment like any other; if it shall be a directive, write it as %s", usage(meant))
 			}
@@ -114,8 +114,8 @@ func (r *reader) slips(file *ast.File) {
 	}
 }
 
-// exportsElsewhere finds functions that are marked in a package that is only imported. That is no mistake where the
-// package is built as well.
+// exportsElsewhere finds marked functions in a package that is only imported. They are a warning, since the author may build
+// that package, too.
 func exportsElsewhere(p, root *packages.Package) Problems {
 	r := reporter{fset: p.Fset}
 	for _, file := range p.Syntax {
@@ -131,7 +131,7 @@ func exportsElsewhere(p, root *packages.Package) Problems {
 	return r.found
 }
 
-// exportsLeftOut finds marked functions in files that build constraints leave out.
+// exportsLeftOut finds marked functions in files that build constraints exclude.
 func exportsLeftOut(p *packages.Package) Problems {
 	var found Problems
 	for _, name := range p.IgnoredFiles {

@@ -7,8 +7,8 @@ import (
 	"golang.org/x/tools/go/packages"
 )
 
-// own returns the packages of the author's module that one consists of: it, and those that it imports, also through
-// others of them. More than one are loaded once more, together, so that they share what go/types knows of them.
+// own returns the root package and the packages of the author's module that it imports, directly or indirectly. If there is
+// more than one, they are loaded again, together, so that they share the objects of go/types.
 func own(config *packages.Config, root *packages.Package) ([]*packages.Package, error) {
 	if root.Module == nil || root.Module.Path == "godlpack" {
 		return []*packages.Package{root}, nil
@@ -22,7 +22,7 @@ func own(config *packages.Config, root *packages.Package) ([]*packages.Package, 
 	return all, err
 }
 
-// ownPaths lists their import paths, the root's first.
+// ownPaths lists the import paths of these packages, the root's first.
 func ownPaths(config *packages.Config, root *packages.Package) ([]string, error) {
 	names := *config
 	names.Mode = packages.NeedName | packages.NeedImports | packages.NeedModule
@@ -43,7 +43,7 @@ func ownPaths(config *packages.Config, root *packages.Package) ([]string, error)
 			}
 		}
 		next = slices.DeleteFunc(next, func(p *packages.Package) bool {
-			theirs := p.Module == nil || p.Module.Path != root.Module.Path // a module within the folder of this one
+			theirs := p.Module == nil || p.Module.Path != root.Module.Path // a module in a folder of this one
 			if theirs {
 				found = slices.DeleteFunc(found, func(path string) bool { return path == p.PkgPath })
 			}

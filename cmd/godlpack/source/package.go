@@ -27,19 +27,19 @@ type Package struct {
 	Folder string
 	Types  *types.Package
 	Funcs  []*Func       // by their place in the source
-	State  *kernel.State // what it remembers between calls; nil if a forked process has nothing to be told
+	State  *kernel.State // its state between calls; nil if a call in a forked process needs no warning or error
 
-	Warnings Problems // what is built all the same
+	Warnings Problems // do not stop the build
 
 	fork string // of the state directive
 }
 
-// loaded is what go/packages shall find out. Packages below the author's come as export data, which the build needs too.
+// loaded is the mode of go/packages. Packages that the author's imports are loaded as export data, which the build needs, too.
 const loaded = packages.NeedName | packages.NeedFiles | packages.NeedCompiledGoFiles | packages.NeedImports |
 	packages.NeedTypes | packages.NeedTypesSizes | packages.NeedSyntax | packages.NeedTypesInfo | packages.NeedModule
 
-// Load reads the package in a folder of a module. A glue file that lies there already is not read, since it may be of
-// other functions. The error is Problems, or what the go command says.
+// Load reads the package in a folder of a module. It ignores an existing glue file, which may be for other functions. The
+// error is Problems, or the go command's.
 func Load(m *module.Module, folder string) (*Package, error) {
 	folder, err := filepath.Abs(folder)
 	if err != nil {
@@ -53,7 +53,7 @@ func Load(m *module.Module, folder string) (*Package, error) {
 	if err != nil {
 		return nil, errors.New(m.Explain(err.Error()))
 	}
-	if len(list) == 0 { // go/packages then says nothing
+	if len(list) == 0 { // go/packages reports no error then
 		return nil, m.List(folder)
 	}
 	if len(list[0].Errors) > 0 {
@@ -69,7 +69,7 @@ func Load(m *module.Module, folder string) (*Package, error) {
 	return pkg, pkg.below(config, list[0])
 }
 
-// below reads the author's other packages that this one consists of.
+// below reads the author's other packages that this one imports, for its state and its warnings.
 func (pkg *Package) below(config *packages.Config, root *packages.Package) error {
 	all, err := own(config, root)
 	if err != nil {
@@ -84,10 +84,10 @@ func (pkg *Package) below(config *packages.Config, root *packages.Package) error
 	return nil
 }
 
-// isImport tells whether an error is that of an import, of which go/packages does not know why.
+// isImport reports whether an error is that of a failed import, for which go/packages gives no reason.
 func isImport(e packages.Error) bool { return strings.Contains(e.Msg, "could not import") }
 
-// overlay is what go/packages shall see in the place of files, or of none.
+// overlay returns the texts of files that replace others, or missing ones, for go/packages.
 func overlay(m *module.Module, folder string) (map[string][]byte, error) {
 	all := withoutGlue(folder)
 	if all == nil {
@@ -118,8 +118,8 @@ func withoutGlue(folder string) map[string][]byte {
 	return nil
 }
 
-// compileErrors is what keeps a package from being compiled, in the words of the Go compiler where it got as far as that,
-// else in those of the go command.
+// compileErrors returns the errors that stop the compilation of a package: the Go compiler's if it ran, else the go
+// command's.
 func compileErrors(p *packages.Package, folder string) error {
 	var all []error
 	for _, e := range p.Errors {
@@ -137,10 +137,10 @@ func compileErrors(p *packages.Package, folder string) error {
 	return errors.Join(all...)
 }
 
-// noElement is what the compiler says of a type that tensors cannot have, behind which it lists all that they can have.
+// noElement matches the compiler's error about a type that tensors cannot have, with its list of all that they can have.
 var noElement = regexp.MustCompile(`(\S+) does not satisfy tensor\.Element .*`)
 
-// withoutTypeSet says of such a type what to use instead.
+// withoutTypeSet replaces such an error by a hint on what to use instead.
 func withoutTypeSet(text string) string {
 	return noElement.ReplaceAllStringFunc(text, func(line string) string {
 		given, _, _ := strings.Cut(line, " ")
@@ -151,11 +151,11 @@ func withoutTypeSet(text string) string {
 	})
 }
 
-// missing is what the compiler says where a name is that of one of godlpack's packages.
+// missing matches the compiler's error about an undefined name that is one of godlpack's packages.
 var missing = regexp.MustCompile(`(?m)undefined: (tensor|kernel|dlpack|cuda|tvmffi)$`)
 
-// compilerLines are the lines of what the compiler wrote of packages, each under its "# path"; nil if this is not that.
-// The compiler names files as seen from the folder, and people work in another.
+// compilerLines returns the lines of the compiler's output without the "# path" of each package; nil if text is not the
+// compiler's output. The compiler's file names, which are relative to the folder, become relative to the working folder.
 func compilerLines(text, folder string) []string {
 	if !strings.HasPrefix(text, "# ") {
 		return nil
@@ -173,7 +173,7 @@ func compilerLines(text, folder string) []string {
 	return lines
 }
 
-// read collects the functions of a package that compiles.
+// read returns a Package with the functions of a package that compiles.
 func read(p *packages.Package, folder string) (*Package, error) {
 	r := &reader{reporter: reporter{fset: p.Fset}, info: p.TypesInfo, taken: map[string]token.Position{}}
 	pkg := &Package{Path: p.PkgPath, Name: p.Name, Folder: folder, Types: p.Types}
@@ -197,7 +197,7 @@ func read(p *packages.Package, folder string) (*Package, error) {
 	return pkg, nil
 }
 
-// functions reads those of one file.
+// functions returns the functions of one file.
 func (r *reader) functions(file *ast.File) []*Func {
 	var all []*Func
 	for _, decl := range file.Decls {

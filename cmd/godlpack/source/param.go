@@ -7,10 +7,10 @@ import (
 	"godlpack/kernel"
 )
 
-// sizes are those of the platforms that have godlpack: 64 bits.
+// sizes are the sizes of types on godlpack's platforms, which have 64 bits.
 var sizes = &types.StdSizes{WordSize: 8, MaxAlign: 8}
 
-// param returns what Python is held to for a value of that type.
+// param returns the declaration of a parameter or result.
 func (r *reader) param(fn *Func, v Value, id field) kernel.Param {
 	p := kernel.Param{Kind: kinds[v.Form], Optional: v.Pointer}
 	switch {
@@ -34,7 +34,7 @@ func intRange(t types.Type) (bits int, unsigned bool) {
 	return 8 * int(sizes.Sizeof(t)), t.Underlying().(*types.Basic).Info()&types.IsUnsigned != 0
 }
 
-// tensor says of which types a tensor may be, and where.
+// tensor sets the dtypes and the device that a tensor may have.
 func (r *reader) tensor(p *kernel.Param, fn *Func, v Value, id field) {
 	p.Mutable = v.Form == Mut || v.Form == DeviceMut
 	if v.Form == DeviceOf || v.Form == DeviceMut {
@@ -50,7 +50,7 @@ func (r *reader) tensor(p *kernel.Param, fn *Func, v Value, id field) {
 		p.DTypes = []dlpack.DType{e.DType}
 		return
 	}
-	if !isTypeParam(v.Element) { // of a type parameter there is a message already
+	if !isTypeParam(v.Element) { // the error of a type parameter was reported before
 		r.add(id.at, "a tensor of %s: want a type of the list of tensor.Element, or a type parameter alone", r.typeText(v.Element))
 	}
 }

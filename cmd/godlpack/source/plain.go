@@ -12,11 +12,11 @@ import (
 	"github.com/go-python/gopy/bind"
 )
 
-// plainForms has the form of each of Go's basic types that gopy can pass to Python.
+// plainForms maps each of Go's basic types that gopy can pass to Python to its form.
 //
-// What bind carries: the C type by which gopy passes a plain Go value (Var.CType), which tells booleans, integers,
-// floats and text from each other. What it does not carry, and go/types does: the width (bind passes a Go int, 64 bits,
-// as a C int), tensors and type parameters (it leaves generic functions out without a word), positions for messages.
+// gopy's bind gives the C type by which gopy passes a plain Go value (Var.CType), which distinguishes booleans, integers,
+// floats and strings. go/types gives the rest: the width (bind passes a Go int, 64 bits, as a C int), tensors and type
+// parameters (bind silently omits generic functions), and positions for messages.
 var plainForms = sync.OnceValue(func() map[types.BasicKind]Form {
 	forms := map[types.BasicKind]Form{}
 	for _, v := range bindVars(types.Bool, types.Int, types.Int8, types.Int16, types.Int32, types.Int64, types.Uint,
@@ -26,7 +26,7 @@ var plainForms = sync.OnceValue(func() map[types.BasicKind]Form {
 	return forms
 })
 
-// formOfC reads the C type of a value that is passed by value.
+// formOfC returns the form for gopy's C type of a plain value.
 func formOfC(c string) Form {
 	switch {
 	case c == "bool":
@@ -39,7 +39,7 @@ func formOfC(c string) Form {
 	return Float // float, double
 }
 
-// bindVars asks gopy about a function that has parameters of these types.
+// bindVars returns gopy's description of parameters of these types.
 func bindVars(kinds ...types.BasicKind) []*bind.Var {
 	pkg := types.NewPackage("plain", "plain")
 	var params []*types.Var
@@ -49,7 +49,7 @@ func bindVars(kinds ...types.BasicKind) []*bind.Var {
 	sig := types.NewSignatureType(nil, nil, nil, types.NewTuple(params...), nil, false)
 	fn := types.NewFunc(token.NoPos, pkg, "Plain", sig)
 	pkg.Scope().Insert(fn)
-	defer silence()() // bind says on standard output what it does
+	defer silence()() // bind writes its progress to standard output
 	bound, err := bind.NewPackage(pkg, &doc.Package{})
 	if err != nil {
 		panic(err) // the package is our own
@@ -58,7 +58,7 @@ func bindVars(kinds ...types.BasicKind) []*bind.Var {
 	return object.(*bind.Func).Signature().Params()
 }
 
-// silence sends standard output nowhere until the returned function is called.
+// silence discards standard output until the returned function is called.
 func silence() (restore func()) {
 	stdout := os.Stdout
 	nowhere, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)

@@ -10,18 +10,18 @@ import (
 	"strings"
 )
 
-// Problem is one thing that is wrong with the author's source.
+// Problem is one error in the author's source.
 type Problem struct {
 	At   token.Position
 	Text string // what is wrong, and what is possible instead
 }
 
-// String returns the problem as the Go compiler would print it: "ops.go:12:5: text".
+// String returns the problem in the Go compiler's format: "ops.go:12:5: text".
 func (p Problem) String() string {
 	return fmt.Sprintf("%s:%d:%d: %s", relative(p.At.Filename), p.At.Line, p.At.Column, p.Text)
 }
 
-// relative is a file's name as seen from the working folder, where that is shorter.
+// relative returns a file's name relative to the working folder if that is shorter.
 func relative(name string) string {
 	here, err := os.Getwd()
 	if err != nil {
@@ -36,7 +36,7 @@ func relative(name string) string {
 // Problems is the error of a package that cannot be exported.
 type Problems []Problem
 
-// Error returns all problems, a line each, in the order of the source.
+// Error returns all problems, one line each, in the order of the source.
 func (all Problems) Error() string {
 	sorted := slices.Clone(all)
 	slices.SortStableFunc(sorted, func(a, b Problem) int {

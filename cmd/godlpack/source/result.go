@@ -8,8 +8,8 @@ import (
 	"godlpack/kernel"
 )
 
-// resultMarks applies the //godlpack:result directives: what is known of the tensors that a function returns, which
-// torch_op needs to know before they are there.
+// resultMarks applies the //godlpack:result directives, which describe the tensors that a function returns; torch_op needs
+// this before they exist.
 func (r *reader) resultMarks(fn *Func, marks []directive) {
 	if slices.ContainsFunc(fn.Results, Value.holdsTensor) {
 		fn.Decl.Like = r.like
@@ -33,8 +33,8 @@ func (r *reader) resultMarks(fn *Func, marks []directive) {
 	}
 }
 
-// resultNumber tells which result a directive is about, counted from 0, which is what it is without a number; -1 with a
-// message if there is none.
+// resultNumber returns the number of a directive's result, counted from 0, and the words after it. Without a number it is 0;
+// it is -1, with an error, if there is no such result.
 func (r *reader) resultNumber(fn *Func, d directive) (int, []word) {
 	i, words, at := 0, d.words, d.at
 	if len(words) > 0 {
@@ -62,7 +62,8 @@ func (r *reader) askResult(fn *Func, i int, w word) {
 	}
 }
 
-// likeMark takes like= out of a directive, which is about all results. What is left has no verb if that is nothing.
+// likeMark applies like=, which is about all results, and returns the directive without it, or without a verb if nothing is
+// left.
 func (r *reader) likeMark(fn *Func, d directive) directive {
 	i := slices.IndexFunc(d.words, isLike)
 	if i < 0 {
@@ -83,7 +84,7 @@ func isLike(w word) bool {
 	return ok && name == "like"
 }
 
-// framework reads like=numpy.
+// framework parses like=numpy.
 func (r *reader) framework(w word) string {
 	_, value, _ := w.assignment()
 	if !slices.Contains(kernel.Frameworks, value.text) {

@@ -85,7 +85,7 @@ func TestCompileErrors(t *testing.T) {
 	}
 }
 
-// The compiler would list all types that there are.
+// The error does not contain the compiler's list of all types.
 func TestElementsThatAreNone(t *testing.T) {
 	for given, want := range map[string]string{
 		"bool":   "ops.go:6:20: bool is no type of a tensor's elements: use tensor.Bool8",
@@ -134,7 +134,7 @@ func TestFolderWithoutPackage(t *testing.T) {
 	}
 }
 
-// Glue of functions that are gone does not compile any more, and must not be in the way.
+// Glue of functions that were removed does not compile, and is ignored.
 func TestStaleGlueIsNotRead(t *testing.T) {
 	folder := write(t, "package ops\n\n//godlpack:export\nfunc F() {}\n")
 	glue := "package ops\n\nfunc init() { gone() }\n"
@@ -147,7 +147,7 @@ func TestStaleGlueIsNotRead(t *testing.T) {
 	}
 }
 
-// The names in the test data say which variables may change: they begin with "s".
+// In the test data, the variables that may change have names that begin with "s".
 func TestState(t *testing.T) {
 	pkg, err := load(t, "testdata/state")
 	if err != nil {
@@ -171,7 +171,7 @@ func TestState(t *testing.T) {
 	}
 }
 
-// A kernel of a device that is compiled once, as the guide shows, is no state.
+// A device kernel that is compiled once, as in the guide, is not state.
 func TestStateOfKernels(t *testing.T) {
 	pkg, err := load(t, write(t, `package ops
 
@@ -227,7 +227,7 @@ func TestStateDirective(t *testing.T) {
 	}
 }
 
-// A library has the framework that its package names, but for functions that name another.
+// A function's framework is the one in its own directive, else its package's.
 func TestLikeDirective(t *testing.T) {
 	pkg, err := load(t, write(t, `//godlpack:result like=torch
 package ops
@@ -262,7 +262,7 @@ func D() int { panic("") }
 	}
 }
 
-// Exports that nobody will be able to call are said, and no mistake.
+// Exports that cannot be called are warnings, not errors.
 func TestExportsElsewhere(t *testing.T) {
 	folder := write(t, "package ops\n\nimport _ \"example.org/ops/below\"\n\n//godlpack:export\nfunc F() {}\n")
 	for name, text := range map[string]string{

@@ -11,8 +11,8 @@ import (
 	"godlpack/kernel"
 )
 
-// stateOf is what a library remembers between calls: the variables that may change after the start, and what the
-// directive says becomes of a call in a forked process, which does not have them. Nil if there is nothing to say.
+// stateOf returns a library's state: the variables that may change after the start, and, by the directive, the effect of a
+// call in a forked process, which does not have their values. It is nil if such a call needs no warning or error.
 func stateOf(all []*packages.Package, root *packages.Package, fork string) *kernel.State {
 	if fork == "fresh" {
 		return nil
@@ -41,23 +41,23 @@ func stateOf(all []*packages.Package, root *packages.Package, fork string) *kern
 	return &kernel.State{Fork: kernel.ForkWarns, Variables: names}
 }
 
-// A flow follows values through the functions of the author's packages, to see which package-level variables may change
-// after the start. It errs on the side of change: whatever leaves its sight may be changed, but for values that hold no
-// reference, types that keep nothing of interest, and functions of Go's own packages that are known to change nothing.
+// A flow follows values through the functions of the author's packages, to find the package-level variables that may change
+// after the start. It is conservative: a value that it cannot follow may be changed, except values without references,
+// harmless types, and arguments of functions in Go's own packages that are known to change nothing.
 type flow struct {
 	uses   map[types.Object][]use
 	bodies map[*types.Func]*ast.FuncDecl
 	starts map[types.Object]start
-	known  map[types.Object]bool // whether a variable is written, a function starts only; false also while that is being found out
+	known  map[types.Object]bool // whether a variable is written, or a function starts only; false while that is determined
 }
 
-// A start is what a variable begins with.
+// A start is the initial value of a variable.
 type start struct {
 	value ast.Expr
 	info  *types.Info
 }
 
-// A use is one place where an object is named, with all that is around it: the innermost comes last.
+// A use is one place where an object is named, with all nodes around it; the innermost is the last.
 type use struct {
 	around []ast.Node
 	info   *types.Info
@@ -75,7 +75,7 @@ func newFlow(all []*packages.Package) *flow {
 	return f
 }
 
-// file remembers where a file names which object.
+// file records the uses, functions and initial values in a file.
 func (f *flow) file(file *ast.File, info *types.Info) {
 	var around []ast.Node
 	ast.Inspect(file, func(n ast.Node) bool {
@@ -104,7 +104,7 @@ func (f *flow) file(file *ast.File, info *types.Info) {
 	})
 }
 
-// changes tells whether a package-level variable may change once the package has been initialized.
+// changes reports whether a package-level variable may change after the package's initialization.
 func (f *flow) changes(v *types.Var) bool {
 	if harmless(v.Type()) {
 		return false
@@ -115,7 +115,7 @@ func (f *flow) changes(v *types.Var) bool {
 	return f.written(v)
 }
 
-// givesFunction tells whether a function among the results may be a closure that keeps something.
+// givesFunction reports whether a result is a function, which may be a closure with state.
 func givesFunction(fn *types.Signature) bool {
 	for v := range fn.Results().Variables() {
 		if _, ok := v.Type().Underlying().(*types.Signature); ok {
@@ -125,17 +125,17 @@ func givesFunction(fn *types.Signature) bool {
 	return false
 }
 
-// isOnce tells whether a value is what sync.OnceValue, OnceValues or OnceFunc makes.
+// isOnce reports whether a value is the result of sync.OnceValue, OnceValues or OnceFunc.
 func (s start) isOnce() bool { return s.value != nil && doesOnce(ast.Unparen(s.value), s.info) }
 
-// remembers tells whether a value that is a function may be a closure that keeps something: one that a call made. Those of
-// sync.OnceValue give the same each time.
+// remembers reports whether a value that is a function may be a closure with state: one that a call made. Functions made by
+// sync.OnceValue return the same each time.
 func (s start) remembers() bool {
 	call, ok := s.value.(*ast.CallExpr)
 	return ok && !s.info.Types[call.Fun].IsType() && !doesOnce(call, s.info)
 }
 
-// written tells whether something may write to what a variable holds or refers to.
+// written reports whether any code may write to a variable, or to memory that it refers to.
 func (f *flow) written(v types.Object) bool {
 	if known, ok := f.known[v]; ok {
 		return known
@@ -145,9 +145,9 @@ func (f *flow) written(v types.Object) bool {
 	return f.known[v]
 }
 
-// atStart tells whether a place is run once, before any call: in an init function or what a package-level variable
-// begins with, in what a sync.Once does that sees no variable of the function around it, or in a function that is called
-// at such places alone.
+// atStart reports whether a place runs only once, as at the start: in an init function or the initial value of a
+// package-level variable, in a function literal for a sync.Once that captures no variable, or in a function that is called
+// only at such places.
 func (f *flow) atStart(u use) bool {
 	literal := false
 	for i := len(u.around) - 1; i > 0; i-- {
@@ -168,13 +168,13 @@ func (f *flow) atStart(u use) bool {
 	return false
 }
 
-// startsOnly tells whether a function is called at the start alone.
+// startsOnly reports whether a function is called only at the start.
 func (f *flow) startsOnly(decl *ast.FuncDecl, info *types.Info) bool {
 	fn := info.Defs[decl.Name]
 	if known, ok := f.known[fn]; ok {
 		return known
 	}
-	f.known[fn] = false // where it calls itself
+	f.known[fn] = false // for recursive calls
 	if decl.Recv != nil || decl.Name.IsExported() || len(directivesOf(decl.Doc)) > 0 {
 		return false
 	}
@@ -182,13 +182,13 @@ func (f *flow) startsOnly(decl *ast.FuncDecl, info *types.Info) bool {
 	return f.known[fn]
 }
 
-// isDoneOnce tells whether a function is named for a sync.Once to do.
+// isDoneOnce reports whether a use is an argument of a sync.Once call.
 func isDoneOnce(u use) bool {
 	call, ok := u.around[len(u.around)-2].(*ast.CallExpr)
 	return ok && call.Fun != u.around[len(u.around)-1] && doesOnce(call, u.info)
 }
 
-// doesOnce tells whether a node is a call of sync.Once's Do, or of sync.OnceFunc, OnceValue and OnceValues.
+// doesOnce reports whether a node is a call of sync.Once's Do, or of sync.OnceFunc, OnceValue or OnceValues.
 func doesOnce(n ast.Node, info *types.Info) bool {
 	call, ok := n.(*ast.CallExpr)
 	fn := (*types.Func)(nil)
@@ -198,7 +198,7 @@ func doesOnce(n ast.Node, info *types.Info) bool {
 	return fn != nil && (fn.FullName() == "(*sync.Once).Do" || strings.HasPrefix(fn.FullName(), "sync.Once"))
 }
 
-// captures tells whether a function literal names a variable of a function around it.
+// captures reports whether a function literal uses a variable of an enclosing function.
 func captures(literal *ast.FuncLit, info *types.Info) bool {
 	found := false
 	ast.Inspect(literal, func(n ast.Node) bool {
@@ -212,7 +212,7 @@ func captures(literal *ast.FuncLit, info *types.Info) bool {
 	return found
 }
 
-// callee is the function that a call names; nil for conversions, builtins and values that are functions.
+// callee returns the function that a call names; nil for conversions, builtins and function values.
 func callee(call *ast.CallExpr, info *types.Info) *types.Func {
 	expression := ast.Unparen(call.Fun)
 	switch index := expression.(type) {

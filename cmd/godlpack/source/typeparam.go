@@ -10,7 +10,7 @@ import (
 	"godlpack/dlpack"
 )
 
-// typeParams reads the type parameters, and for which types each is compiled.
+// typeParams reads the type parameters, and the types for which each is compiled.
 func (r *reader) typeParams(fn *Func, decl *ast.FuncDecl, signature *types.Signature, marks []directive) {
 	asked := r.typesAsked(signature, marks)
 	for i, id := range fields(decl.Type.TypeParams) {
@@ -67,7 +67,7 @@ func typeParamNames(signature *types.Signature) []string {
 	return names
 }
 
-// suggestion lists what there is instead of a name that there is not.
+// suggestion lists the valid names, for the error about an unknown one.
 func suggestion(names []string) string {
 	if len(names) == 0 {
 		return ""
@@ -87,7 +87,7 @@ func elementsOf(constraint types.Type) []Element {
 	return unique(all)
 }
 
-// chosen returns the elements that lists such as "float32,float64" name.
+// chosen returns the elements in lists such as "float32,float64".
 func (r *reader) chosen(param TypeParam, possible []Element, lists []word) []Element {
 	var all []Element
 	for _, list := range lists {
@@ -104,7 +104,7 @@ func (r *reader) chosen(param TypeParam, possible []Element, lists []word) []Ele
 	return unique(all)
 }
 
-// find returns the element of that name, DLPack's or Go's own.
+// find returns the element of a name.
 func find(possible []Element, name string) (Element, bool) {
 	d, err := dlpack.ParseDType(strings.TrimSpace(name))
 	i := slices.IndexFunc(possible, func(e Element) bool { return err == nil && e.DType == d })
@@ -114,7 +114,7 @@ func find(possible []Element, name string) (Element, bool) {
 	return possible[i], true
 }
 
-// dispatch finds for each type parameter the argument whose dtype decides: a tensor that is always given.
+// dispatch finds, for each type parameter, the argument whose dtype determines it: a tensor that is always given.
 func (r *reader) dispatch(fn *Func, decl *ast.FuncDecl) {
 	for i := range fn.TypeParams {
 		param := &fn.TypeParams[i]

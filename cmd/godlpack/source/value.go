@@ -6,12 +6,12 @@ import (
 	"godlpack/kernel"
 )
 
-// Form says how a value crosses to and from Python: which function of package kernel reads it, and which returns it.
+// Form is the way in which a value is exchanged with Python: which function of package kernel reads it, and which returns it.
 type Form int
 
 // The forms of arguments and results.
 const (
-	None Form = iota // of no type that can cross
+	None Form = iota // not exchangeable
 	Bool
 	Int
 	Float
@@ -27,7 +27,7 @@ const (
 	List // of values of another form
 )
 
-// kinds has kernel's word for each form.
+// kinds maps each form to its kernel.Kind.
 var kinds = map[Form]kernel.Kind{
 	Bool: kernel.KindBool, Int: kernel.KindInt, Float: kernel.KindFloat, String: kernel.KindString,
 	Bytes: kernel.KindBytes, DType: kernel.KindDType, Device: kernel.KindDevice, Callable: kernel.KindCallable,
@@ -35,30 +35,30 @@ var kinds = map[Form]kernel.Kind{
 	List: kernel.KindList,
 }
 
-// Tensor tells whether the form is one of the four views.
+// Tensor reports whether the form is one of the four views.
 func (f Form) Tensor() bool { return f >= Of && f <= DeviceMut }
 
 // A Value is an argument or a result.
 type Value struct {
 	Form    Form
-	Type    types.Type // as written, less the pointer
+	Type    types.Type // as written, without the pointer
 	Pointer bool       // None becomes nil
 	Element types.Type // of a tensor: float32, or a type parameter
 	Items   *Value     // of a list
-	Default any        // the value that kernel.DefaultOf takes, where the declaration has a default
+	Default any        // the argument of kernel.DefaultOf, if the declaration has a default
 }
 
-// holdsTensor tells whether it is a tensor, or a list of some.
+// holdsTensor reports whether v is a tensor or a list of tensors.
 func (v Value) holdsTensor() bool { return v.Form.Tensor() || v.Form == List && v.Items.Form.Tensor() }
 
-// named are the types of godlpack's own packages that can cross.
+// named are the types of godlpack's own packages that can be exchanged.
 var named = map[string]Form{
 	"godlpack/tensor.Of": Of, "godlpack/tensor.Mut": Mut,
 	"godlpack/tensor.DeviceOf": DeviceOf, "godlpack/tensor.DeviceMut": DeviceMut,
 	"godlpack/dlpack.DType": DType, "godlpack/dlpack.Device": Device, "godlpack/kernel.Callable": Callable,
 }
 
-// valueOf reads a Go type; its form is None if values of it cannot cross.
+// valueOf returns the Value of a Go type; its form is None if the type cannot be exchanged.
 func valueOf(t types.Type) Value {
 	if pointer, ok := types.Unalias(t).(*types.Pointer); ok {
 		v := valueOf(pointer.Elem())
@@ -88,7 +88,7 @@ func valueOf(t types.Type) Value {
 	return v
 }
 
-// listForm reads the type of a slice's elements: bytes are no list, and there are no lists of lists.
+// listForm returns the form of a slice by the type of its elements: bytes are not a list, and there are no lists of lists.
 func listForm(elem types.Type) (Form, *Value) {
 	if types.Identical(elem, types.Typ[types.Byte]) {
 		return Bytes, nil
@@ -125,8 +125,8 @@ func isTypeParam(t types.Type) bool {
 	return ok
 }
 
-// isFloatParam tells whether t is a type parameter that stands for Go's own floats alone: a number of such a type
-// can be converted from a float64 without a check.
+// isFloatParam reports whether t is a type parameter for Go's own floats only: a number of such a type can be converted
+// from a float64 without a check.
 func isFloatParam(t types.Type) bool {
 	param, ok := types.Unalias(t).(*types.TypeParam)
 	if !ok {

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// writes tells whether something may be written through one use of a variable.
+// writes reports whether one use of a variable may write to it, or to memory that it refers to.
 func (f *flow) writes(v types.Object, u use) bool {
 	at := len(u.around) - 1
 	place := u.around[at].(ast.Expr)
@@ -17,7 +17,7 @@ func (f *flow) writes(v types.Object, u use) bool {
 		place = u.around[at].(ast.Expr)
 	}
 	name := place
-	for ; at > 0; at-- { // outwards, to all of the expression that says where: v.table[i].name
+	for ; at > 0; at-- { // outwards, to the whole expression of the place: v.table[i].name
 		outer, ok := u.around[at-1].(ast.Expr)
 		if !ok || !isPart(place, outer, u.info) && !(place == name && f.givesSame(v, place, outer)) {
 			break
@@ -30,7 +30,7 @@ func (f *flow) writes(v types.Object, u use) bool {
 	return f.writesAt(v, u, at, name, place)
 }
 
-// isQualifier tells whether an identifier is the name behind the dot of another package's.
+// isQualifier reports whether an identifier is the name after a package's name and a dot.
 func isQualifier(u use, at int) bool {
 	selector, ok := u.around[at-1].(*ast.SelectorExpr)
 	if !ok || selector.Sel != u.around[at] {
@@ -44,7 +44,7 @@ func isQualifier(u use, at int) bool {
 	return ok
 }
 
-// isPart tells whether an expression says where a part of another is, or is it.
+// isPart reports whether outer denotes inner itself, or a part of it.
 func isPart(inner, outer ast.Expr, info *types.Info) bool {
 	switch o := outer.(type) {
 	case *ast.ParenExpr:
@@ -64,21 +64,21 @@ func isPart(inner, outer ast.Expr, info *types.Info) bool {
 	return false
 }
 
-// givesSame tells whether an expression calls a variable, whose name is a place, that gives the same each time: what that refers to
-// is as good as the variable's.
+// givesSame reports whether outer calls a variable, named at place, that returns the same each time: its result counts as a
+// part of the variable.
 func (f *flow) givesSame(v types.Object, place, outer ast.Expr) bool {
 	call, ok := outer.(*ast.CallExpr)
 	return ok && call.Fun == place && f.starts[v].isOnce()
 }
 
-// writesAt looks at what is done with a place: the node around it, u.around[at-1], tells.
+// writesAt reports whether the node around a place, u.around[at-1], may write to the place.
 func (f *flow) writesAt(v types.Object, u use, at int, name, place ast.Expr) bool {
 	t := u.info.TypeOf(place)
 	local := v.Parent() != nil && v.Pkg() != nil && v.Parent() != v.Pkg().Scope()
 	switch n := u.around[at-1].(type) {
 	case *ast.AssignStmt:
 		if slices.Contains(n.Lhs, place) {
-			return !local || place != name // what a parameter or a local variable refers to is another matter than itself
+			return !local || place != name // an assignment to a local variable itself does not write to what it refers to
 		}
 		return f.leaks(t) && f.assigned(n, place, u.info)
 	case *ast.ValueSpec:
@@ -99,10 +99,10 @@ func (f *flow) writesAt(v types.Object, u use, at int, name, place ast.Expr) boo
 		*ast.SliceExpr, *ast.ExprStmt:
 		return false
 	}
-	return f.leaks(t) // returned, stored, put into something
+	return f.leaks(t) // returned, stored, or part of another value
 }
 
-// assigned tells whether what is assigned to something is written there: only local variables are looked after.
+// assigned reports whether a value may be written through its new place: only local variables are followed.
 func (f *flow) assigned(n *ast.AssignStmt, value ast.Expr, info *types.Info) bool {
 	if len(n.Lhs) != len(n.Rhs) { // v, ok := m[key]; v, err := f()
 		return slices.ContainsFunc(n.Lhs, func(to ast.Expr) bool { return f.leaks(info.TypeOf(to)) && f.stored(to, info) })
@@ -129,10 +129,10 @@ func (f *flow) stored(to ast.Expr, info *types.Info) bool {
 	return f.written(object)
 }
 
-// ranged looks at a loop over a place.
+// ranged reports whether a range loop may write to a place.
 func (f *flow) ranged(n *ast.RangeStmt, place ast.Expr, t types.Type, info *types.Info) bool {
 	if n.X != place {
-		return true // it is what the loop assigns to
+		return true // the loop assigns to it
 	}
 	if _, ok := t.Underlying().(*types.Chan); ok {
 		return true
@@ -145,7 +145,7 @@ func (f *flow) ranged(n *ast.RangeStmt, place ast.Expr, t types.Type, info *type
 	return false
 }
 
-// method looks at a method of a place: what it does to its receiver.
+// method reports whether a method of a place may write to its receiver.
 func (f *flow) method(n *ast.SelectorExpr, t types.Type, u use) bool {
 	fn, ok := u.info.Uses[n.Sel].(*types.Func)
 	if !ok || harmless(t) {
@@ -162,7 +162,7 @@ func (f *flow) method(n *ast.SelectorExpr, t types.Type, u use) bool {
 	return f.written(receiver)
 }
 
-// called looks at a place that is an argument, or what is called.
+// called reports whether a call may write to a place, which is an argument or the called function.
 func (f *flow) called(n *ast.CallExpr, place ast.Expr, t types.Type, info *types.Info) bool {
 	if n.Fun == place {
 		return false
@@ -186,7 +186,7 @@ func (f *flow) called(n *ast.CallExpr, place ast.Expr, t types.Type, info *types
 	return !onlyReads(fn)
 }
 
-// writesBuiltin tells whether a builtin function writes to its argument i.
+// writesBuiltin reports whether a builtin function writes to its argument i.
 func writesBuiltin(name string, i int) bool {
 	return i == 0 && slices.Contains([]string{"append", "copy", "clear", "delete", "close"}, name)
 }
@@ -198,7 +198,7 @@ func elementType(t types.Type) types.Type {
 	return t
 }
 
-// readers are packages, Go's own and one of ours, whose functions change none of their arguments, but for those that are named.
+// readers are packages whose functions change none of their arguments, except the functions with the prefixes listed here.
 var readers = map[string][]string{
 	"bytes": nil, "errors": nil, "fmt": {"Fprint", "Sscan", "Fscan"}, "math": nil, "regexp": nil, "strconv": nil, "strings": nil,
 	"maps":   {"Copy", "DeleteFunc", "Insert"},
@@ -207,7 +207,7 @@ var readers = map[string][]string{
 	"time":   nil, "godlpack/cuda": {"Fetch", "Download"}, "unicode": nil, "unicode/utf8": nil, "unicode/utf16": nil,
 }
 
-// onlyReads tells whether a function of Go's own changes none of its arguments.
+// onlyReads reports whether a function of another package is known to change none of its arguments.
 func onlyReads(fn *types.Func) bool {
 	if fn.Pkg() == nil {
 		return true // the method Error
@@ -216,8 +216,8 @@ func onlyReads(fn *types.Func) bool {
 	return known && !slices.ContainsFunc(writers, func(name string) bool { return strings.HasPrefix(fn.Name(), name) })
 }
 
-// keepers are types whose values may change, and nobody cares: locks and caches of memory, and what is made once and
-// then read.
+// keepers are types whose values may change without being state: locks, caches of memory, and values that are made once
+// and then only read.
 var keepers = []string{
 	"sync.Mutex", "sync.RWMutex", "sync.Once", "sync.Pool", "sync.WaitGroup", "sync.Cond",
 	"regexp.Regexp", "strings.Replacer", "text/template.Template", "html/template.Template", "time.Location", "time.Time",
@@ -226,7 +226,7 @@ var keepers = []string{
 	"godlpack/cuda.Driver", "godlpack/cuda.Device", "godlpack/cuda.Module", "godlpack/cuda.Function", // no child of a fork can use CUDA
 }
 
-// harmless tells whether what a variable of that type keeps is of no interest: errors too are made once.
+// harmless reports whether the values of a type are not state: those of keepers, and errors, which are made once, too.
 func harmless(t types.Type) bool {
 	if pointer, ok := types.Unalias(t).(*types.Pointer); ok {
 		t = pointer.Elem()
@@ -235,7 +235,7 @@ func harmless(t types.Type) bool {
 	return isError(t) || slices.Contains(keepers, name)
 }
 
-// leaks tells whether somebody who gets a value of that type can change what others see.
+// leaks reports whether a value of that type has references through which a receiver can change shared memory.
 func (f *flow) leaks(t types.Type) bool { return refers(t, map[types.Type]bool{}) }
 
 func refers(t types.Type, seen map[types.Type]bool) bool {

@@ -1,4 +1,4 @@
-// Package hints has functions that take and return what cannot cross.
+// Package hints has functions that take and return types that cannot be exchanged with Python.
 package hints
 
 import (
