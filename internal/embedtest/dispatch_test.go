@@ -24,7 +24,7 @@ for _ in range(100):
     except RuntimeError as error:
         message = str(error)
     assert message.startswith("godlpack: Go panicked: at the disco\n\n"), message
-    assert "door_test.go" in message, message
+    assert "dispatch_test.go" in message, message
 assert gd.zeros(()).tolist() == 0
 `)
 }
