@@ -69,7 +69,7 @@ def main() -> int:
     python = debug_build()
     if python is None:
         print(f"no debug build of Python {VERSION}: on {sys.executable}, which checks less", file=sys.stderr)
-    packages = [path for path in sys.path[1:] if not path.startswith(sys.base_prefix)]  # the debug build has a standard library
+    packages = [path for path in sys.path[1:] if not path.startswith(sys.base_prefix)]  # not the standard library
     env = os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT / "tests"), *packages]), "GODLPACK_FUZZ": "500"}
     if not sys.argv[1:]:
         env.setdefault("GODLPACK_SETS", "3")
