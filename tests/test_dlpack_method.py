@@ -169,7 +169,7 @@ def test_devices_beyond_32_bits(device):
         gd.zeros(3).__dlpack__(dl_device=device)
 
 
-# ---- what is exported ----
+# ---- exports ----
 
 
 @pytest.mark.parametrize("name", DTYPES)

@@ -273,7 +273,7 @@ assert gd.from_dlpack(Producer()).tolist() == [0.0] * 3
         )
 
 
-# ---- the ways in which programs fork ----
+# ---- ways to fork ----
 
 
 def program(tmp_path, text):
@@ -393,7 +393,7 @@ stop = True
     )
 
 
-# ---- where no copy can be made ----
+# ---- failures to copy the library ----
 
 
 def test_no_room_for_a_copy(forking):

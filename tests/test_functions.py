@@ -802,7 +802,7 @@ def test_results_that_are_read_only(f, np, torch):
         f.odd(11, like=torch.Tensor)
 
 
-# ---- while it runs ----
+# ---- during a call ----
 
 
 def test_ctrl_c_stops_a_function(python, library):
@@ -1207,7 +1207,7 @@ def test_nested_lists_of_very_many(f):
         f.tell([[0] * ((1 << 20) + 1)])
 
 
-# ---- results where no argument says of which framework ----
+# ---- the framework of results without an argument that determines it ----
 
 
 def test_default_framework(np, library, monkeypatch):
@@ -1313,7 +1313,7 @@ os._exit(0)
     assert python(LEFT.format(library=str(library)) + script) == "left\n"
 
 
-# ---- files that are gone ----
+# ---- missing files ----
 
 
 def test_library_that_is_gone(python, described):

@@ -598,7 +598,7 @@ def test_outs_of_a_returned_argument(ops):
         ops.echo_twice(x, out=(x[::-1], z))
 
 
-# ---- what the documents and the tool show
+# ---- examples in the documents and in new projects
 
 
 def blocks(file, language):

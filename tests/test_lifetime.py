@@ -329,7 +329,7 @@ def test_long_chain():
     assert t.tolist() == [1, 1, 1]
 
 
-# ---- over and over ----
+# ---- repetition ----
 
 
 def routes(np, torch):

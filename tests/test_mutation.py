@@ -1,6 +1,6 @@
 """Arguments that are changed during a call: the Go function reads what was passed, and none of it is freed.
 
-Each kind of object is changed in each possible way, by all code that can run Python during a call, and by threads.
+Each kind of object is changed in each possible way, at each place of a call that runs Python code, and by threads.
 """
 
 import array
@@ -189,7 +189,7 @@ TORCH = {
     "data": lambda x: setattr(x, "data", torch.zeros(3)),
     "set": lambda x: x.set_(torch.zeros(3)),
     "storage": lambda x: x.untyped_storage().resize_(0),
-    "share": lambda x: x.share_memory_().detach().numpy(),  # otherwise torch would try to resize it, and crash
+    "share": lambda x: x.share_memory_().detach().numpy(),  # otherwise torch would try to resize it, and fail
     "transpose": lambda x: x.unsqueeze_(0).t_(),
     "as strided": lambda x: x.as_strided_((3,), (0,)),
     "squeeze": lambda x: x.unsqueeze_(0),
@@ -463,7 +463,7 @@ def test_several_calls_forbid_together(go):
     assert y.untyped_storage().resizable()
 
 
-# ---- tensors of torch without a storage of their own ----
+# ---- torch tensors without a storage of their own ----
 
 
 class Wrapper(torch.Tensor):

@@ -481,7 +481,7 @@ def test_nothing_leaks(go):
 
 
 def test_default_device(go):
-    """The layout of torch's storages is determined under any default device."""
+    """How torch's storages are made is determined under any default device."""
     pid = os.fork()
     if pid == 0:
         code = 1

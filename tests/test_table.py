@@ -337,7 +337,7 @@ def test_current_stream(device):
     assert out.value is None
 
 
-# ---- tables of others ----
+# ---- fake tables ----
 
 
 class Mute:

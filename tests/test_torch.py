@@ -195,7 +195,7 @@ def test_imported_memory_cannot_be_resized():
         x.resize_(1000)
 
 
-# ---- what is refused (R19, R41, R65) ----
+# ---- refused tensors (R19, R41, R65) ----
 
 
 def lazily_negative(**like):

@@ -232,7 +232,7 @@ def test_buffer_errors_keep_their_kind(go, monkeypatch):
 
 
 def test_panics(alone):
-    """In a new process: tvm_ffi installs its fault handlers if it is imported after Go's runtime has started."""
+    """In a new process: tvm_ffi's handlers get the faults if it is imported after Go's runtime has started."""
     alone("""
         module.register_tvm("")
         for name in ("panics", "panics_elsewhere", "nil_pointer", "wild_pointer") * 2:

@@ -1,5 +1,5 @@
-"""Runs a go command in internal/embedtest, whose tests link the extension and this Python into one Go program: `python
-tools/embedtest.py test -race ./...`. `tox -e embedtest` runs it with all dependencies of the tests installed.
+"""Runs a go command in internal/embedtest, whose tests link the extension and this Python into one Go program:
+`python tools/embedtest.py test -race ./...`. `tox -e embedtest` runs it with all dependencies of the tests installed.
 
 Go compiles cpy3 there, which runs pkg-config for "python3". This tool writes the answer, for the Python that runs it.
 """

@@ -188,8 +188,8 @@ def separate(function: Function, results: list[Declared]) -> Callable[..., Any]:
 
 
 def refuse_grad(op: Any, function: str, written: list[tuple[int, str]]) -> None:
-    """Makes an operator refuse to write to tensors that require grad: within it, torch neither records gradients nor
-    reports that they are required."""
+    """Makes an operator refuse to write to tensors that require grad: within it gradients are disabled, and the
+    function's own check passes."""
     torch = importlib.import_module("torch")
     plain: Any = type(op)
 

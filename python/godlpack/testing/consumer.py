@@ -304,7 +304,7 @@ def unknown_bits(c: Consumer) -> None:
             c.refuses(producer)
 
 
-# ---- who owns ----
+# ---- ownership ----
 
 
 @rule(
@@ -696,7 +696,7 @@ def unknown_device(c: Consumer) -> None:
         c.refuses(producer)
 
 
-# ---- exchange tables of others ----
+# ---- exchange tables of producers ----
 
 
 def needs_table(c: Consumer) -> None:

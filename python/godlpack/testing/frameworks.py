@@ -64,7 +64,7 @@ def jax() -> Reports:
 
 
 def tvm_ffi() -> Reports:
-    """Its tensors and its from_dlpack."""
+    """Its tensors and its from_dlpack. It has no table."""
     gd, tvm = importlib.import_module("godlpack"), importlib.import_module("tvm_ffi")
     yield check_producer(
         lambda: tvm.from_dlpack(gd.full((2, 3), 1.5)),

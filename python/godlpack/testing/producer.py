@@ -352,7 +352,7 @@ def names(make: Sample) -> None:
         demand(name_of(capsule) in ("dltensor", "dltensor_versioned"), repr(name_of(capsule)))
 
 
-# ---- who deletes, and when ----
+# ---- deleters and lifetimes ----
 
 
 class Watched:
@@ -678,7 +678,7 @@ def resized(make: Sample) -> None:
         demand(not before or same(values_of(export.record), before), "other values")
 
 
-# ---- what is exported ----
+# ---- exports ----
 
 
 @rule("R14", "strides are there, also for tensors in row-major order", "fill in strides wherever ndim is not 0")

@@ -163,7 +163,7 @@ def wants_failure(function: int | None, argument: Any) -> None:
     demand(error is not None, "status -1 without an exception")
 
 
-# ---- how it is published ----
+# ---- publication ----
 
 
 @rule(
