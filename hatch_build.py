@@ -1,5 +1,4 @@
-"""Builds the extension module godlpack._core with `go build -buildmode=c-shared`, and the authors' tool with `go
-build`.
+"""Builds the extension module godlpack._core by `go build -buildmode=c-shared`, and the authors' tool by `go build`.
 
 The wheel also contains the Go packages that authors' code imports.
 
@@ -65,8 +64,7 @@ class GoBuildHook(BuildHookInterface):
         build_data["tag"] = "cp311-abi3-" + re.sub("[-.]", "_", sysconfig.get_platform())
 
     def install(self, files: dict[str, Path]) -> None:
-        """Puts files beside the Python files. An existing file is replaced, not overwritten: a running Python may have
-        it mapped."""
+        """Puts files beside the Python files. Existing ones are unlinked first: a running Python may map them."""
         for name, file in files.items():
             place = Path(self.root, "python", "godlpack", name)
             place.parent.mkdir(exist_ok=True)
@@ -159,8 +157,7 @@ class GoBuildHook(BuildHookInterface):
         return command
 
     def starts_lazily(self, compiler: list[str]) -> bool:
-        """Whether Go's runtime starts at its first use: not if GODLPACK_EAGER is set, or with a linker like zig's
-        without --wrap."""
+        """Whether Go's runtime starts at first use: not with GODLPACK_EAGER, or a linker without --wrap (zig's)."""
         if os.environ.get("GODLPACK_EAGER", "") not in ("", "0"):
             return False
         probe = ["-shared", "-Wl,--wrap=probe", "-o", str(Path(self.scratch.name, "probe.so")), "-xc", os.devnull]

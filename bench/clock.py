@@ -68,8 +68,7 @@ def python_loop(statement: str, **names: Any) -> Run:
 
 
 def calibrate(case: Case, round_ns: float) -> None:
-    """Sets the number of calls in a round, and warms the case up. The fastest of three runs counts, since other work
-    may disturb one."""
+    """Sets the calls per round, and warms the case up. The fastest of three runs counts: other work may slow one."""
     number = 1
     while (taken := min(case.run(number) for _ in range(3))) < round_ns / 4:
         number *= 4

@@ -1,5 +1,4 @@
-"""The time of from_dlpack(torch tensor) in steps: each rung of a ladder of C functions does one thing more than the
-last.
+"""The steps of from_dlpack(torch tensor): each rung of a ladder of C functions does one thing more than the last.
 
 `python -P bench/ladder.py` prints only this table.
 """

@@ -63,8 +63,7 @@ def routes(lib: Libraries, source: Any, array: Any) -> dict[str, Run]:
 
 
 def grid(points: dict[str, dict[str, Run]], rounds: int) -> list[list[str]]:
-    """Times every route at every point, interleaved. Rows are the points, columns the routes; ns with the calling
-    overhead, a few ns."""
+    """Times every route at every point, interleaved. Rows are points, columns routes; ns include a few of overhead."""
     cases = [Case(point, route, run) for point, runs in points.items() for route, run in runs.items()]
     measure(cases, rounds, round_ns=200_000)
     return [[point, *(f"{case.gross:.0f}" for case in cases if case.row == point)] for point in points]

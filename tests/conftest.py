@@ -72,8 +72,7 @@ def forget_failure():
 
 @pytest.fixture(autouse=True)
 def counters(request):
-    """Fails a test that leaves something unreleased. A failed test is exempt: its traceback keeps its frames, and so
-    its tensors."""
+    """Fails a test that leaves something unreleased, unless it failed: its traceback keeps its frames and tensors."""
     forget_failure()
     gc.freeze()  # so that collections examine only the test's objects, not the frameworks'
     before = owed()

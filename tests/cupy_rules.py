@@ -1,5 +1,4 @@
-"""A producer and a consumer that do what cupy's source does, without its device: here, memory of the CPU counts as
-CUDA's."""
+"""A producer and a consumer that do what cupy's source does, without its device: memory of the CPU counts as CUDA's."""
 
 from reference import CPU, CUDA, Array, Consumer, wants
 
@@ -29,8 +28,7 @@ class CupyArray(Array):
 
 
 class CupyConsumer(Consumer):
-    """cupy.from_dlpack: it takes the capsule first, then checks the version, the device and the dtype, and nothing
-    else."""
+    """cupy.from_dlpack: it takes the capsule, then checks the version, the device and the dtype, and nothing else."""
 
     def ask(self, x, copy):
         x.__dlpack_device__()

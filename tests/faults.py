@@ -1,5 +1,4 @@
-"""Builds godlpack with Go code that fails as a kernel might: `_core._layout(name)` does what testdata/faults.go
-defines."""
+"""Builds godlpack with Go code that fails as a kernel might: `_core._layout(name)` as in testdata/faults.go."""
 
 import json
 import shutil

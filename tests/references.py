@@ -1,5 +1,4 @@
-"""Counts what a repeated call leaves behind: allocated blocks of Python's, and references to objects that existed
-before.
+"""Counts what a repeated call leaves behind: blocks of Python's allocator, and references to older objects.
 
 Both counts are exact on any build of Python, for all libraries. sys.gettotalrefcount() of a debug build is not: it does
 not count the references that numpy and torch, which are release builds, take and release.

@@ -1,5 +1,4 @@
-"""__array__ and __numpy_dtype__: arrays and dtypes that NumPy, and libraries that use it, make of a Tensor and of a
-DType."""
+"""__array__ and __numpy_dtype__: what NumPy, and libraries that use it, make of a Tensor and of a DType."""
 
 import gc
 

@@ -184,8 +184,7 @@ def stub_docstrings():
 
 @pytest.mark.parametrize(("name", "text"), stub_docstrings().items(), ids=list(stub_docstrings()))
 def test_stub_has_the_same_text(name, text):
-    """Docstrings of the extension (internal/cpython/docstrings.h) and of _core.pyi agree. Slots have one in the stub
-    only."""
+    """docstrings.h (in internal/cpython) and _core.pyi have the same text. Docstrings of slots are only in the stub."""
     owner, _, member = name.rpartition(".")
     at_run_time = vars(getattr(gd._core, owner)).get(member) if owner else getattr(gd._core, name)
     if owner and (at_run_time is None or isinstance(at_run_time, SLOTS)):

@@ -1,5 +1,4 @@
-"""The examples as users get them: built into a wheel by godlpack's backend, installed, and tested by their own
-tests."""
+"""The examples as users get them: built into a wheel by godlpack's backend, installed, tested by their own tests."""
 
 import os
 import shutil

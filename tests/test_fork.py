@@ -189,8 +189,7 @@ fork(inside)
         )
 
     def test_what_is_inherited_is_given_back(self, forking, np):
-        """The parent's tensors, views, exports and imports are used and released in the child, as are the child's
-        own."""
+        """The child uses and releases tensors, views, exports and imports of the parent, and its own."""
         forking(
             """
 import numpy as np
@@ -314,8 +313,7 @@ if __name__ == "__main__":
         )
 
     def test_data_loader(self, python, torch, tmp_path, method):
-        """Two epochs. Workers have torch's handlers for SIGSEGV and SIGBUS. Workers that are not forked import torch
-        again."""
+        """Two epochs. Workers have torch's handlers for SIGSEGV and SIGBUS. Those not forked import torch again."""
         workers = 2 if method == "fork" else 1
         python(
             program(

@@ -292,8 +292,7 @@ def test_exception_survives_a_deleter():
 )
 @legacies
 def test_refusals(shape, strides, wanted, rest, legacy):
-    """R17, R20, R21, R35, R37, R39, R41, R42, R46, R48: a BufferError with the field, the wanted and the actual
-    value."""
+    """R17, R20, R21, R35, R37, R39, R41, R42, R46, R48: a BufferError with the field, and wanted and actual value."""
     check_refused(Forged(shape, strides, legacy=legacy, **rest), wanted)
 
 
@@ -418,8 +417,7 @@ def test_old_producer_is_remembered(importer, first):
 
 @importers
 def test_remembered_type_that_changes(importer, np):
-    """R23, R33: it is called again with max_version for what legacy capsules cannot describe, and if it takes more than
-    before."""
+    """R23, R33: called with max_version for what legacy capsules cannot describe, or if it takes more than before."""
     asked = []
     kind = type("Fresh", (Wrapper,), {})
     gd.from_dlpack(kind(Old(Forged(legacy=True)), asked))

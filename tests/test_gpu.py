@@ -1,5 +1,4 @@
-"""Tensors on a real GPU, with torch and cupy. `tox -e gpu` runs these tests; without GODLPACK_TEST_GPU they are
-skipped."""
+"""Tensors on a real GPU, with torch and cupy: run by `tox -e gpu`, and skipped without GODLPACK_TEST_GPU."""
 
 import os
 

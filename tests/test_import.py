@@ -100,8 +100,7 @@ for _ in range(200):
 
 
 def test_exchange_imports_nothing(python):
-    """ml_dtypes is imported only for one of its dtypes: imports take time, and break in children that are forked
-    meanwhile."""
+    """ml_dtypes is imported only for its dtypes: imports take time, and break in children that are forked meanwhile."""
     pytest.importorskip("ml_dtypes")
     said = python("""
 import sys

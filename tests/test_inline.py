@@ -1,5 +1,4 @@
-"""load_inline, load and load_module: functions in pickles, libraries that are rebuilt, and caches that cannot be
-trusted."""
+"""load_inline, load and load_module: pickled functions, rebuilt libraries, and caches that cannot be trusted."""
 
 import copy
 import importlib

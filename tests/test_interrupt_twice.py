@@ -206,8 +206,7 @@ print("left" in text, endless.count())
 
 @pytest.mark.parametrize("call", ["spin", "collect"])
 def test_default_handler_that_is_set_again(python, start, call):
-    """As notebooks do before each cell: Python's handler then precedes godlpack's, until the call has run for a
-    while."""
+    """As notebooks do before each cell: Python's handler precedes godlpack's until the call has run for a while."""
     script = f"""
 for count in (1, 1):
     signal.signal(signal.SIGINT, lambda *_: None)
@@ -237,8 +236,7 @@ OWN = "pressed = []\nsignal.signal(signal.SIGINT, lambda *_: pressed.append(1))\
 @pytest.mark.parametrize("call", ["nap", "nap_held"])
 @pytest.mark.parametrize("when", ["before", "after", "both"])
 def test_own_handler(python, start, call, when):
-    """A program's own handler of SIGINT gets all signals, and no call is left; Python runs it once for several
-    signals."""
+    """A program's own handler of SIGINT gets all signals, once for several, and no call is left."""
     if call == "nap_held" and when != "before":
         pytest.skip("no thread can ask Python who handles the signal")
     pieces = start.replace("endless = gd", OWN + "endless = gd") if when != "after" else start

@@ -1,5 +1,4 @@
-"""JAX: every dtype and layout, in both directions, by every route. Its arrays are immutable, and imported as
-read-only."""
+"""JAX: every dtype and layout, in both directions, by every route. Its immutable arrays are imported as read-only."""
 
 import array
 import ctypes
@@ -257,8 +256,7 @@ def test_wrapper_with_a_buffer_of_its_own():
 
 
 def test_wrapper_that_answers_otherwise():
-    """A plan is made from a type's first answer; the next may be no capsule, a used one, or of a dtype that Go must
-    check."""
+    """A plan follows a type's first answer; the next may be no capsule, a used one, or of a dtype for Go to check."""
     x = jnp.arange(4.0, dtype="float32")
 
     class Wrapper:

@@ -1,5 +1,4 @@
-"""Functions of libraries on CUDA devices, with the fake driver of test_cuda.py: the stream of a call, and the memory of
-its results."""
+"""Functions of libraries on CUDA devices, with the fake driver of test_cuda.py: streams, and memory of results."""
 
 from pathlib import Path
 

@@ -477,8 +477,7 @@ def out(ops, case):
 
 
 def out_of_itself(ops, case):
-    """out= that shares memory with the argument, in another order: the result is as if all reads came before all
-    writes."""
+    """out= that shares memory with the argument, in another order: all reads come before all writes."""
     if refused_out(case) is not None:
         return None
     turned = np.ascontiguousarray(case.want[::-1]).reshape(case.want.shape) if case.want.ndim else case.want

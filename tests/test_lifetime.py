@@ -449,8 +449,7 @@ LINKS = {
 @pytest.mark.parametrize("stack", [0, 1 << 16], ids=["main thread", "small stack"])
 @pytest.mark.parametrize("link", LINKS.values(), ids=LINKS.keys())
 def test_long_chains(python, np, link, stack):
-    """Each link keeps the previous one alive: all are released, however many they are and however small the stack
-    is."""
+    """Each link keeps the previous one alive: all are released, however many, and however small the stack."""
     python(f"""
 import threading
 import numpy as np

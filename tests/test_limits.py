@@ -1,5 +1,4 @@
-"""Processes with too little address space, threads or files for a Go runtime: an exception reports it, and Python
-continues.
+"""Processes with too little address space, threads or files for a Go runtime get an exception, and continue.
 
 Each case runs in its own process, which an error would end.
 """
@@ -240,8 +239,7 @@ except MemoryError as error:
 
 @pytest.mark.parametrize("kilobytes", [64, 1 << 10, 1 << 16, 1 << 20, 1 << 25, 1 << 30, 1 << 36, 1 << 40])
 def test_stacks(kilobytes):
-    """Each thread's stack is as large as the limit at the start of the process, which may be too large for a new
-    thread."""
+    """Each thread's stack is as large as the limit at the process's start, which may be too large for a new thread."""
     command = [sys.executable, "-P", "-c", CORE]
     limits = (min(kilobytes << 10, sys.maxsize), resource.RLIM_INFINITY)
     done = subprocess.run(

@@ -1,5 +1,4 @@
-"""Malformed input: every field of every record wrong, by every route. Each is an error with exactly one release, not a
-crash."""
+"""Malformed input: every field of every record wrong, by every route: an error, one release, and no crash."""
 
 import ctypes
 import os

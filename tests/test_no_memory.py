@@ -52,8 +52,7 @@ def run(failing, *arguments):
 
 
 def faults(failing, *arguments):
-    """What was wrong, and the numbers of operations and allocations. After a crash, whose cause is the last operation,
-    the rest is run."""
+    """What was wrong, and the numbers of operations and allocations. After a crash in an operation, the rest is run."""
     wrong, points, behind = [], [], []
     while len(behind) <= CRASHES:
         said, done = run(failing, *arguments, *behind[-1:])

@@ -1,5 +1,4 @@
-"""The number of threads that Go computes in: set, read from the environment, inherited by children, and limited by
-threadpoolctl."""
+"""The number of threads that Go computes in: set, from the environment, in children, and by threadpoolctl."""
 
 import json
 import multiprocessing

@@ -1,5 +1,4 @@
-"""Signals: the import changes no handlers; Go's are installed late, pass on signals that are not Go's, and are removed
-in forked children."""
+"""Signals: the import changes no handlers; Go's come late, pass on others' signals, and are removed in children."""
 
 import os
 import shutil
@@ -231,8 +230,7 @@ def settle():
 
     @pytest.mark.parametrize("running", ["fail()", "core()"], ids=["library", "core"])
     def test_at_once(self, late, running):
-        """The fault repeats until Go's handler is first. Python's C handler has run by then, and its Python handler
-        runs later."""
+        """The fault repeats until Go's handler is first. Python's has run by then, and calls its Python code later."""
         late(f"{running}\n{LATE['signal.signal']}\n{running}\nassert set(hits) <= {{signal.SIGSEGV}}")
 
     def test_other_faults(self, late):

@@ -499,8 +499,7 @@ def test_frameworks_are_importable_by_the_command():
 
 
 def test_record_that_is_overwritten():
-    """The deleter counts its calls in the record: a value that a consumer has written there is not reported as a
-    count."""
+    """The deleter counts its calls in the record: a value written by a consumer is not reported as a count."""
     pointer = ctypes.pythonapi.PyCapsule_GetPointer
     pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
 

@@ -89,8 +89,7 @@ def without_python(managed):
 
 
 def owners():
-    """One tensor of each kind of memory: godlpack's own, a versioned and a legacy producer's, a buffer's, a mapped
-    one."""
+    """One tensor of each kind of memory: own, of a versioned and of a legacy producer, of a buffer, mapped."""
     yield gd.zeros(3)
     yield gd.from_dlpack(Forged().capsule())
     yield gd.from_dlpack(Forged(legacy=True).capsule())

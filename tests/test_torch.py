@@ -1,5 +1,4 @@
-"""PyTorch: every dtype and layout, in both directions, by every route; and tensors that torch's own table exports
-incorrectly."""
+"""PyTorch: every dtype and layout, in both directions, by every route; and what torch's own table omits."""
 
 import ctypes
 import gc

@@ -1,5 +1,4 @@
-"""Go functions as global functions of tvm-ffi, by package tvmffi: the sample library, with a function that
-registers."""
+"""Go functions as global functions of tvm-ffi, by package tvmffi: the sample library, and one that registers."""
 
 import contextlib
 import gc

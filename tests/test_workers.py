@@ -145,8 +145,7 @@ for _ in range(2):
 
 
 def test_busy_parent(run):
-    """Threads collect garbage, in the library's Go and in godlpack's, during forks of children, half of which fork
-    again."""
+    """Threads collect garbage, in the library's Go and in godlpack's, while children are forked, half of which fork."""
     run(
         """
 import threading
@@ -527,8 +526,7 @@ SEGV = -11
 
 @pytest.mark.parametrize("used", ["", "task(1)"], ids=["not used since", "used since"])
 def test_faults_of_children(run, used):
-    """A fault in C code ends the process, with handlers of dead and new runtimes installed; a broken pipe is an
-    error."""
+    """A fault in C code ends the process, whatever handlers of runtimes are installed; a broken pipe is an error."""
     run(
         f"""
 import ctypes

@@ -6,8 +6,7 @@ THREADS, ROUNDS = 8, 200
 
 
 def together(work, threads=THREADS, rounds=ROUNDS):
-    """Starts threads at the same time, each of which calls work(number) `rounds` times, and raises their first
-    error."""
+    """Starts threads at once, each of which calls work(number) `rounds` times, and raises their first error."""
     errors, start = [], threading.Barrier(threads)
 
     def run(number):

@@ -6,8 +6,7 @@ godlpack's C code and of such libraries count.
 
 The default is a subset that takes a minute: 10,000 random records, and few tests that load frameworks. For all records,
 run `GODLPACK_FUZZ=1000000 tox -e asan -- tests/test_malformed_input.py -k random_records`, about 20 minutes, most of
-them in instrumented Go. GODLPACK_ASAN=c checks only the C code, in a tenth of the time, and does not
-search for leaks.
+them in instrumented Go. GODLPACK_ASAN=c checks only the C code, in a tenth of the time, and finds no leaks.
 """
 
 import os

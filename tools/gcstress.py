@@ -1,5 +1,4 @@
-"""Runs tests against a module that makes errors in the use of Go's memory likely to show: `tox -e gc`, or
-`tox -e gc -- -k threads`.
+"""Runs tests against a module that exposes errors in the use of Go's memory: `tox -e gc`, `tox -e gc -- -k threads`.
 
 Each entry into Go, and each call of a Go function, moves the stack and collects garbage (internal/gcstress). Collected
 memory is overwritten, and Go checks each pointer that it stores for C (cgocheck2). This finds pointers that C keeps

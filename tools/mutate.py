@@ -1,5 +1,4 @@
-"""Mutation test: do the tests detect small mistakes? `python tools/mutate.py internal/cpython --count 100`, or capsule,
-kernel.
+"""Mutation test of internal/cpython, capsule or kernel: `python tools/mutate.py internal/cpython --count 100`.
 
 A mutant (tools/mutants.py) is killed if a test fails or hangs. Mutants of kernel run against Go tests (GO_TESTS); those
 of other packages against Python's tests, with one module that contains all of them. A first run without mistakes

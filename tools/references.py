@@ -1,5 +1,5 @@
-"""Repeats each test, and fails it if every run leaves references or memory behind: `tox -e refs`, or `tox -e refs --
-tests/test_numpy.py`.
+"""Repeats each test, and fails it if every run leaves references or memory behind: `tox -e refs`, or
+`tox -e refs -- tests/test_numpy.py`.
 
 tests/references.py counts. Unless tests are named, a test runs with at most 3 of its sets of parameters: leaks rarely
 depend on the dtype, and all sets take hours. `GODLPACK_SETS=0 tox -e refs` runs all.

@@ -1,5 +1,6 @@
-"""Runs a mix of godlpack's operations for some minutes, and checks that nothing leaks: `tox -e soak`, or
-`tox -e soak -- --minutes 60`.
+"""Runs a mix of godlpack's operations for some minutes, and checks that nothing leaks.
+
+`tox -e soak` runs it, or `tox -e soak -- --minutes 60`.
 
 Threads exchange tensors, call Go functions with callbacks, and cause errors. The main thread is interrupted by signals
 and by Ctrl-C, switches between greenlets, runs DataLoaders, sends functions to other processes, changes the number of

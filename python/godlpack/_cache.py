@@ -1,5 +1,4 @@
-"""The cache of built libraries: folders that only their owner can write to, with a hash of each file as it was
-built."""
+"""The cache of built libraries: folders that only their owner can write to, with hashes of the built files."""
 
 from __future__ import annotations
 
@@ -59,8 +58,7 @@ class UnsafeError(Exception):
 
 
 def refuse_others(path: Path) -> None:
-    """Raises UnsafeError unless the path is not a link, is owned by this user or root, and only its owner can write to
-    it.
+    """Raises UnsafeError unless the path is not a link, belongs to this user or root, and only its owner can write.
 
     Code that is loaded from there runs with all rights of this user.
     """

@@ -1,5 +1,4 @@
-"""Libraries of Go functions as Python modules. The sidecar lists a library's functions, so that it need not be
-opened."""
+"""Libraries of Go functions as Python modules. The sidecar lists a library's functions without opening it."""
 
 from __future__ import annotations
 
@@ -160,8 +159,7 @@ def checker(library: Path, declared: list[dict[str, Any]], module: str) -> Calla
     known = [essence(declaration) for declaration in declared]
 
     def check(found: list[tuple[str, str]], state: str | None, caller: str | None, forked: bool) -> None:
-        """found: the library's declarations; state: what it remembers; caller: the function called after that was
-        lost."""
+        """found: the library's declarations; state: what it remembers; caller: the function called after a loss."""
         if [essence(json.loads(declaration)) for _, declaration in found] != known:
             names = ", ".join(name for name, _ in found)
             raise RuntimeError(
@@ -174,8 +172,7 @@ def checker(library: Path, declared: list[dict[str, Any]], module: str) -> Calla
 
 
 def tell_loss(module: str, function: str, forked: bool, fork: str, variables: list[str]) -> None:
-    """Warns, or raises, where a library's Go starts anew: in a forked process, or after a call left at the second
-    Ctrl-C."""
+    """Warns, or raises, that a library's Go starts anew: in a forked process, or after a call that was left."""
     names = f" ({', '.join(variables)})" if variables else ""
     what = f"this process was forked after a call of {module}"
     remedy = "start workers by multiprocessing's spawn or forkserver, or call it in the workers alone"
@@ -281,8 +278,7 @@ def reduce(function: Function) -> str | tuple[Any, ...]:
 
 
 def restore(how: str, what: str, module: str, library: str, file: int, changed: int, name: str) -> Function:
-    """The function that reduce() pickled: the same object in its own process; elsewhere its library is loaded, or
-    built.
+    """The function that reduce() pickled: the same object in its process; elsewhere its library is loaded or built.
 
     Raises ImportError if the library, or the folder it was built from, does not exist or has no such function;
     BuildError if the library must be built and cannot be.

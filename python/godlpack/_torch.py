@@ -188,8 +188,7 @@ def separate(function: Function, results: list[Declared]) -> Callable[..., Any]:
 
 
 def refuse_grad(op: Any, function: str, written: list[tuple[int, str]]) -> None:
-    """Makes an operator refuse to write to tensors that require grad: within it gradients are disabled, and the
-    function's own check passes."""
+    """Makes an operator refuse writes to tensors that require grad: within it gradients are off, and no check fails."""
     torch = importlib.import_module("torch")
     plain: Any = type(op)
 
@@ -228,8 +227,7 @@ def each(change: Callable[[Any], Any], result: Any) -> Any:
 
 
 def derive(function: str, params: list[Declared], results: list[Declared]) -> Callable[..., Any]:
-    """The fake that follows from the declaration. Raises ValueError for the first result that is not described
-    fully."""
+    """The fake that follows from the declaration. Raises ValueError for the first result that it leaves open."""
     for i, result in enumerate(results):
         if unknown := missing(result, [p for p in params if p["kind"] == "tensor" and not p.get("optional")]):
             raise ValueError(
@@ -250,8 +248,7 @@ def derive(function: str, params: list[Declared], results: list[Declared]) -> Ca
 
 
 def missing(result: Declared, params: list[Declared]) -> str | None:
-    """What the tensors that these parameters always get do not determine of a result; None if they determine
-    everything."""
+    """What of a result the tensors that these parameters always get do not determine; None if nothing."""
     if result["kind"] == "list":
         return "how many there are"
     if result["shape"] is None:
@@ -313,8 +310,7 @@ def tensors(params: list[Declared], args: tuple[Any, ...]) -> Iterator[tuple[Dec
 
 
 def arrives_as(p: Declared, tensor: Any) -> str:
-    """The dtype that the function gets: arguments of a dtype it does not take are converted to the first that it
-    takes."""
+    """The dtype that the function gets: arguments of other dtypes are converted to the first that it takes."""
     dtype, taken = str(tensor.dtype).removeprefix("torch."), p.get("dtypes") or ()
     return dtype if not taken or dtype in taken else str(taken[0])
 

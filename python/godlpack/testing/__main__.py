@@ -57,8 +57,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Prints reports. The exit status is 1 if a check of the user's own library failed; those of frameworks do not
-    count."""
+    """Prints reports. The exit status is 1 if a check of the user's own library failed; frameworks do not count."""
     line = parser()
     args = line.parse_args(argv)
     unknown = [name for name in args.framework if name not in FRAMEWORKS]

@@ -1,5 +1,4 @@
-"""What an object reports about itself outside DLPack: by the buffer protocol, __array_interface__, or torch's
-attributes.
+"""What an object reports outside DLPack: by the buffer protocol, __array_interface__, or attributes as in torch.
 
 Its DLPack record is compared with that. None means that the object reports nothing that is understood here.
 """

@@ -150,8 +150,7 @@ class Export:
 
 
 def asked(x: Any, *arguments: Any, **keywords: Any) -> Any:
-    """The result of __dlpack__. If a producer does not take max_version, one check reports it, and others do not
-    apply."""
+    """The result of __dlpack__. If a producer does not take max_version, one check reports it; others do not apply."""
     try:
         return x.__dlpack__(*arguments, **keywords)
     except TypeError as error:

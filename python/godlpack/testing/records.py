@@ -269,8 +269,7 @@ _SCALARS: dict[tuple[int, int], Any] = {
 
 
 def values_of(record: Record) -> list[Any] | None:
-    """The elements in row-major order, flat; None if they are not on the CPU, of a type that ctypes lacks, or too
-    many."""
+    """The elements in row-major order, flat; None if not on the CPU, of a type that ctypes lacks, or too many."""
     code, bits, lanes = record.dtype_triple()
     scalar = _SCALARS.get((code, bits))
     if scalar is None or lanes != 1 or record.device.type != 1 or record.size() > MOST:
