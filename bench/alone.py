@@ -1,4 +1,4 @@
-"""One table alone, without the rest of the bench: what `python -P bench/functions.py` and its siblings do."""
+"""One table without the rest of the benchmarks, as `python -P bench/functions.py` and similar commands print it."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ import native
 
 
 def measure(names: Iterable[str], add: Callable[[cases.Plan, Path], object], rounds: int = 1000) -> cases.Plan:
-    """Times the cases that add gives a plan for these libraries."""
-    machine.pin()  # before the libraries look how many cores there are
+    """Times the cases that add makes for a plan with these libraries."""
+    machine.pin()  # before the libraries count the cores
     with TemporaryDirectory(prefix="godlpack-bench-") as name:
         folder = Path(name)
         absent: dict[str, str] = {}
@@ -28,5 +28,5 @@ def measure(names: Iterable[str], add: Callable[[cases.Plan, Path], object], rou
 
 
 def show(p: cases.Plan, *tables: str) -> None:
-    """Prints tables, and what is not in them."""
+    """Prints tables, and what could not be measured."""
     print(*tables, *(f"{what}: {why}" for what, why in p.absent.items()), sep="\n")

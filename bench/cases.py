@@ -1,4 +1,4 @@
-"""What is timed: every consumer with every producer's tensor, Tensor's own ways out, attributes, and table slots."""
+"""The timed cases: every consumer with every producer's tensor, Tensor's conversions, attributes, and table slots."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ MODULES = {OURS: "godlpack", TVM: "tvm_ffi", TORCH: "torch", NUMPY: "numpy", JAX
 
 
 def load_libraries(folder: Path, absent: dict[str, str], names: Iterable[str] = LIBRARIES) -> Libraries:
-    """Imports the named libraries, compiling nanobind's into folder; absent learns why one is missing."""
+    """Imports the named libraries, with nanobind's compiled into folder; absent gets the reason why one is missing."""
     os.environ.setdefault("JAX_PLATFORMS", "cpu")
     found = {}
     for name in names:
@@ -50,8 +50,8 @@ def load_libraries(folder: Path, absent: dict[str, str], names: Iterable[str] = 
 
 
 def tensors(lib: Libraries) -> dict[str, Any]:
-    """A tensor of each library that is there. godlpack's, tvm-ffi's and nanobind's are views of torch's memory, which is
-    aligned as jax wants it; so is numpy's. Nobody else holds what is timed."""
+    """A tensor of each library in lib. godlpack's, tvm-ffi's and nanobind's are views of torch's memory, aligned as jax
+    requires; so is numpy's. The tensors have no other references."""
     x: dict[str, Any] = {}
     if TORCH in lib:
         x[TORCH] = lib[TORCH].arange(24.0, dtype=lib[TORCH].float32).reshape(SHAPE)
@@ -79,7 +79,7 @@ def aligned_array(numpy: ModuleType) -> Any:
 
 @dataclass
 class Plan:
-    """All cases, and what could not be measured and why."""
+    """All cases, and the reasons why others could not be measured."""
 
     lib: Libraries
     calls: ModuleType
@@ -91,7 +91,7 @@ class Plan:
     """Where device tensors are; empty without a device."""
 
     def add(self, row: str, column: str, statement: str, overhead: str, **names: Any) -> None:
-        """Adds a case if it works at all."""
+        """Adds a case if one call of it works."""
         run = python_loop(statement, **names)
         try:
             with warnings.catch_warnings():
@@ -122,7 +122,7 @@ def plan(lib: Libraries, calls: ModuleType, slots: Path, absent: dict[str, str])
 
 
 def add_overheads(p: Plan) -> None:
-    """A C function, method and attribute that do nothing, used as each case uses its own."""
+    """A C function, a method and an attribute that do nothing, called as the cases call theirs."""
     x, empty = p.x[OURS], p.calls.Empty()
     calls = {
         "f(x)": python_loop("f(x)", f=p.calls.nothing, x=x),
@@ -136,7 +136,7 @@ def add_overheads(p: Plan) -> None:
 
 
 def consumers(lib: Libraries) -> dict[str, Callable[[Any], Any]]:
-    """Each library's from_dlpack, by how it is called in the tables."""
+    """Each library's from_dlpack, by its text in the tables."""
     calls = {
         "godlpack.from_dlpack(x)": (OURS, "from_dlpack"),
         "tvm_ffi.from_dlpack(x)": (TVM, "from_dlpack"),
@@ -149,7 +149,7 @@ def consumers(lib: Libraries) -> dict[str, Callable[[Any], Any]]:
 
 
 def add_exchanges(p: Plan) -> None:
-    """Rows are the consumers, columns whose tensor x is."""
+    """Rows are the consumers, columns the libraries of tensor x."""
     for row, consume in consumers(p.lib).items():
         for producer, x in p.x.items():
             p.add(row, producer, "f(x)", "f(x)", f=consume, x=x)
@@ -159,7 +159,7 @@ def add_exchanges(p: Plan) -> None:
 
 
 def add_ways_out(p: Plan) -> None:
-    """Rows are the wanted framework, columns who makes an object of it out of a tensor of its own."""
+    """Rows are the wanted frameworks, columns the libraries that convert a tensor of their own."""
     t = p.x[OURS]
     kinds = {NUMPY: ("numpy", "ndarray"), TORCH: ("torch", "Tensor"), JAX: ("jax", "Array")}
     for name, (module, kind) in kinds.items():
@@ -198,7 +198,7 @@ def add_slots(p: Plan) -> None:
 
 
 def table_of(kind: type) -> int:
-    """The address of a type's exchange table."""
+    """Address of a type's exchange table."""
     pointer = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)
     get = pointer(("PyCapsule_GetPointer", ctypes.pythonapi))
     return get(kind.__dlpack_c_exchange_api__, b"dlpack_exchange_api")
@@ -207,7 +207,7 @@ def table_of(kind: type) -> int:
 def slot_run(
     library: Path, function: str, table: int, x: Any, loader: type[ctypes.CDLL] = ctypes.PyDLL
 ) -> Callable[[int], int]:
-    """Calls a slot number times, in C. PyDLL keeps the GIL meanwhile, CDLL gives it up."""
+    """Returns a function that calls a slot `number` times, in C. PyDLL keeps the GIL meanwhile, CDLL releases it."""
     f = loader(str(library))[function]
     f.argtypes, f.restype = (ctypes.c_void_p, ctypes.py_object, ctypes.c_int64), ctypes.c_int64
 

@@ -1,4 +1,4 @@
-"""Timing: all cases in turn, round after round, of each the fastest round."""
+"""Timing: all cases in turn, in many rounds; the fastest round of each counts."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Run = Callable[[int], int]
 
 @dataclass
 class Case:
-    """One thing to time. Its row and its column are its place in the tables, and together its name."""
+    """One timed call. Its row and column are its place in the tables, and together its name."""
 
     row: str
     column: str
@@ -35,17 +35,17 @@ class Case:
 
     @property
     def net(self) -> float:
-        """Nanoseconds of one call without the calling overhead; never below 0.1, so that ratios stay finite."""
+        """Nanoseconds of one call without the calling overhead; at least 0.1, so that ratios stay finite."""
         return max(self.gross - (self.overhead.gross if self.overhead else 0.0), 0.1)
 
     @property
     def unrest(self) -> float:
-        """How much slower the median round was than the fastest: 1.0 on a quiet machine."""
+        """The median round divided by the fastest: 1.0 on a quiet machine."""
         return statistics.median(self.rounds) / self.gross
 
 
 def ns(value: float) -> str:
-    """As tables show it: a decimal only where it says something."""
+    """Nanoseconds for the tables: with a decimal only below 100."""
     return f"{value:.0f}" if abs(value) >= 99.95 else f"{value:.1f}"
 
 
@@ -60,7 +60,7 @@ def loop(number, clock=clock, repeat=repeat{names}):
 
 
 def python_loop(statement: str, **names: Any) -> Run:
-    """A compiled loop around a statement; names are its local variables. The statement's result is freed in the loop."""
+    """A compiled loop around a statement; names are its local variables. The loop frees the statement's result."""
     scope = {"clock": time.perf_counter_ns, "repeat": itertools.repeat} | names
     source = LOOP.format(names="".join(f", {name}={name}" for name in names), statement=statement)
     exec(source, scope)
@@ -68,8 +68,7 @@ def python_loop(statement: str, **names: Any) -> Run:
 
 
 def calibrate(case: Case, round_ns: float) -> None:
-    """Chooses how many calls make one round, warming up the case by the way. The fastest of three runs counts: in one
-    alone the machine may have done something else."""
+    """Sets the calls per round, and warms the case up. The fastest of three runs counts: other work may slow one."""
     number = 1
     while (taken := min(case.run(number) for _ in range(3))) < round_ns / 4:
         number *= 4
@@ -79,12 +78,12 @@ def calibrate(case: Case, round_ns: float) -> None:
 def measure(
     cases: Iterable[Case], rounds: int, round_ns: float = 500_000, say: Callable[[str], None] | None = None
 ) -> None:
-    """Times the cases interleaved, each round in another order, so that what disturbs one disturbs all alike."""
+    """Times the cases interleaved, each round in another order, so that disturbances affect all alike."""
     cases, order = list(cases), random.Random(0)
     for case in cases:
         calibrate(case, round_ns)
     gc.collect()
-    gc.freeze()  # what is there now is never looked through again
+    gc.freeze()  # excludes existing objects from the collections
     gc.disable()
     try:
         for i in range(rounds):

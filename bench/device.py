@@ -1,6 +1,6 @@
-"""Tensors on a CUDA device, beside the same calls with tensors on the CPU: the way must not be longer.
+"""The cost of calls with tensors on a CUDA device, relative to the same calls with tensors on the CPU.
 
-`python -P bench/device.py` shows this table alone; with `--device cpu` it runs anywhere, to show that it does.
+`python -P bench/device.py` prints only this table; with `--device cpu` it runs anywhere, as a test of the script.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ HEADERS = ["call", "cpu", "device", "ratio"]
 
 
 def device_of(lib: Libraries) -> str:
-    """The first CUDA device; AbsentError says why there is none."""
+    """The first CUDA device. Raises AbsentError with the reason if there is none."""
     if TORCH not in lib:
         raise native.AbsentError("no torch")
     if not lib[TORCH].cuda.is_available():
@@ -41,7 +41,7 @@ def device_of(lib: Libraries) -> str:
 
 
 def add_cases(p: Plan, ours: Any, device: str | None = None) -> None:
-    """The calls on CPU and device, to be timed with everything else; ours is the library of Go functions."""
+    """Adds the calls on CPU and device; ours is the library of Go functions."""
     try:
         device = device or device_of(p.lib)
     except native.AbsentError as error:
@@ -72,7 +72,7 @@ def add_cupy(p: Plan, device: str) -> None:
     try:
         cupy = importlib.import_module(CUPY)
         x = cupy.zeros(SHAPE, "float32")
-    except Exception as error:  # also what CUDA says
+    except Exception as error:  # CUDA's errors, too
         p.absent[CUPY] = f"{type(error).__name__}: {str(error).splitlines()[0]}"
         return
     gd, column = p.lib[OURS], column_of(device)
@@ -83,12 +83,12 @@ def add_cupy(p: Plan, device: str) -> None:
 
 
 def column_of(where: str) -> str:
-    """The rows are no library's."""
+    """The name of a column; it is not a library."""
     return f"on {where}"
 
 
 def rows(cases: dict[tuple[str, str], Case], device: str) -> list[list[str]]:
-    """ns by call, with the device's share of the CPU's."""
+    """ns for each call, with the ratio of device to CPU."""
     found = []
     for name in dict.fromkeys(row for row, column in cases if column.startswith("on ")):
         cpu, there = cases.get((name, column_of(CPU))), cases.get((name, column_of(device)))

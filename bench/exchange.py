@@ -1,4 +1,4 @@
-"""What an exchange costs, godlpack and its peers side by side in one process.
+"""The cost of an exchange, godlpack and its peers side by side in one process.
 
 Prints the figures as Markdown, and writes them to docs/benchmarks.md with a picture. `tox -e bench` runs it.
 """
@@ -44,7 +44,7 @@ def arguments() -> argparse.Namespace:
 
 
 def prepare(folder: Path) -> cases.Plan:
-    """Compiles the bench's own C and C++, and loads the libraries."""
+    """Compiles the benchmarks' own C and C++, and loads the libraries."""
     absent: dict[str, str] = {}
     say("compiling the bench's C")
     calls, slots = native.calls(folder), native.slots(folder)
@@ -57,7 +57,7 @@ def prepare(folder: Path) -> cases.Plan:
 
 
 def time_all(plan: cases.Plan, rounds: int) -> list[str]:
-    """Times every case; returns the facts about the machine that ran them."""
+    """Times every case; returns facts about the machine."""
     say(f"timing {len(plan.cases)} cases")
     before = machine.Work.until_now()
     clock.measure(plan.cases, rounds, say=say)
@@ -70,7 +70,7 @@ def write(page: Path, text: str) -> None:
 
 
 def draw(measured: list[clock.Case], page: Path, absent: dict[str, str]) -> str:
-    """The picture's file name; empty without matplotlib."""
+    """Draws the picture; returns its file name, or "" without matplotlib."""
     target = page.with_suffix(".svg")
     try:
         picture.draw(measured, target)
@@ -83,7 +83,7 @@ def draw(measured: list[clock.Case], page: Path, absent: dict[str, str]) -> str:
 
 def main() -> int:
     options = arguments()
-    machine.pin()  # before the libraries look how many cores there are
+    machine.pin()  # before the libraries count the cores
     rounds = 8 if options.quick else 1500
     with TemporaryDirectory(prefix="godlpack-bench-") as name:
         try:

@@ -1,6 +1,6 @@
-"""Calls of Go functions with tensors, beside functions of tvm-ffi and nanobind that do the same: next to nothing.
+"""Calls of Go functions with tensors, beside equivalent functions of tvm-ffi and nanobind, which do almost nothing.
 
-`python -P bench/functions.py` shows these tables alone.
+`python -P bench/functions.py` prints only these tables.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def row(call: str, of: str = "") -> str:
 
 
 def add_cases(p: Plan, folder: Path) -> ModuleType | None:
-    """The calls, to be timed with everything else. Returns the library of Go functions, if it could be built."""
+    """Adds the calls. Returns the library of Go functions, if it could be built."""
     ours = go_library(p, folder)
     if ours is None:
         return None
@@ -67,7 +67,7 @@ def add_cases(p: Plan, folder: Path) -> ModuleType | None:
 
 
 def add_floor(p: Plan, folder: Path, x: object) -> None:
-    """What any way from Python to Go costs."""
+    """Adds the minimum cost of any call from Python to Go."""
     try:
         p.calls.enter_by(*native.empty(folder))
     except native.AbsentError as error:
@@ -95,7 +95,7 @@ def go_library(p: Plan, folder: Path) -> ModuleType | None:
 
 
 def tvm_functions(p: Plan, folder: Path) -> ModuleType | None:
-    """Functions in C++, called by tvm-ffi; those whose names begin with held keep the GIL."""
+    """Functions in C++, called by tvm-ffi; those with names that begin with held keep the GIL."""
     if TVM not in p.lib:
         return None
     try:
@@ -103,7 +103,7 @@ def tvm_functions(p: Plan, folder: Path) -> ModuleType | None:
 
         names = ["nop0", "nop3", "new_like"]
         module = cpp.load_inline("bench_peer", cpp_sources=TVM_SOURCE, functions=names, build_directory=str(folder))
-    except Exception as error:  # whatever its build tools say
+    except Exception as error:  # of any kind, from its build tools
         p.absent["calls of tvm-ffi functions"] = f"{type(error).__name__}: {str(error).splitlines()[0]}"
         return None
     functions = ModuleType("tvm_functions")
@@ -115,7 +115,7 @@ def tvm_functions(p: Plan, folder: Path) -> ModuleType | None:
 
 
 def rows(cases: dict[tuple[str, str], Case]) -> list[list[str]]:
-    """ns by call and library, with our share of each peer's."""
+    """ns by call and library, with the ratio of godlpack's to each peer's."""
     found = []
     for name in dict.fromkeys(key[0] for key in cases if key[0].startswith("f(") or key[0].startswith(NEW)):
         if (name, OURS) not in cases:

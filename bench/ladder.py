@@ -1,6 +1,6 @@
-"""Where the time of from_dlpack(torch tensor) goes: each rung of a ladder of C functions does one thing more.
+"""The steps of from_dlpack(torch tensor): each rung of a ladder of C functions does one thing more than the last.
 
-`python -P bench/ladder.py` shows this table alone.
+`python -P bench/ladder.py` prints only this table.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ HEADERS = ["step", "ns", "so far", "share"]
 
 
 def add_cases(p: Plan, folder: Path) -> None:
-    """The rungs, to be timed with everything else."""
+    """Adds the rungs."""
     if TORCH not in p.lib:
         return
     try:
@@ -42,7 +42,7 @@ def add_cases(p: Plan, folder: Path) -> None:
 
 
 def rows(cases: dict[tuple[str, str], Case]) -> list[list[str]]:
-    """One row a step: what it adds, the sum so far, and its share of the whole; empty without the ladder."""
+    """One row for each step: what it adds, the sum so far, and its share of the total; empty without the ladder."""
     whole = cases.get(("godlpack.from_dlpack(x)", TORCH))
     if whole is None or any((ROW, name) not in cases for name in STEPS):
         return []

@@ -1,4 +1,4 @@
-"""The machine: which core the measuring is pinned to, what it is, and whether it is quiet."""
+"""The machine: the core that measurements are pinned to, its description, and whether it is quiet."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ BUSY = 0.1
 
 
 def pin() -> None:
-    """Keeps this thread, and those it starts, on the last core: the first ones serve most interrupts."""
+    """Pins this thread, and those it starts, to the last core: the first ones serve most interrupts."""
     os.sched_setaffinity(0, CORES[-1:])
 
 
 @contextmanager
 def all_cores() -> Iterator[None]:
-    """Lets this thread, and those it starts, run on every core for a while."""
+    """Temporarily lets this thread, and those it starts, run on every core."""
     pinned = os.sched_getaffinity(0)
     os.sched_setaffinity(0, CORES)
     try:
@@ -50,13 +50,13 @@ def version(distribution: str) -> str:
 
 
 def resident_bytes() -> int:
-    """How much memory this process has in RAM."""
+    """Resident memory of this process in bytes."""
     return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
 @dataclass
 class Work:
-    """Seconds that passed, and seconds of cores that were busy: with this process, and with anything else."""
+    """Elapsed seconds, and busy seconds of cores: with this process, and with other work."""
 
     passed: float
     own: float
@@ -76,7 +76,7 @@ class Work:
 
 
 def describe(work: Work, cases: list[Case]) -> list[str]:
-    """Lines for the report: machine, versions, and a warning if other work ran while the cases were timed."""
+    """Lines for the report: machine, versions, and a warning if other work ran during the measurement."""
     import godlpack
 
     info = godlpack.get_build_info()

@@ -1,4 +1,4 @@
-"""The bench's own C and C++: compiled into a temporary folder, then loaded."""
+"""The benchmarks' own C and C++: compiled into a temporary folder, then loaded."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ CPYTHON = BENCH.parent / "internal" / "cpython"
 ENTER_GO = {"module.c", "runtime.c", "signals.c"}
 """The C that only stands between Python and Go."""
 SHARED = ["-fPIC", "-fvisibility=hidden", f"-I{CPYTHON}"]
-OPTIMIZED = ["-O2"]  # as cgo compiles the product
+OPTIMIZED = ["-O2"]  # as cgo compiles godlpack
 
 
 class AbsentError(Exception):
-    """Something is not here to be measured; the message says what, and why."""
+    """Something cannot be measured here; the message names it and the reason."""
 
 
 def compiler(variable: str, default: str) -> list[str]:
@@ -38,7 +38,7 @@ def compiler(variable: str, default: str) -> list[str]:
 
 
 def compile_into(output: Path, command: list[str], *sources: Path) -> Path:
-    """Compiles the sources at the same time, on all cores, and links them."""
+    """Compiles the sources in parallel, on all cores, and links them."""
     objects = [output.with_name(f"{output.stem}-{source.name}.o") for source in sources]
     steps = [[*command, "-c", "-o", str(o), str(source)] for o, source in zip(objects, sources, strict=True)]
     with machine.all_cores(), ThreadPoolExecutor() as pool:
@@ -83,14 +83,14 @@ def slots(folder: Path) -> Path:
 
 
 def ladder(folder: Path) -> ModuleType:
-    """bench_ladder: rungs made of the product's own C, all of it but what only enters Go."""
+    """bench_ladder: rungs made of godlpack's own C files, except those that only enter Go."""
     product = [source for source in sorted(CPYTHON.glob("*.c")) if source.name not in ENTER_GO]
     path = compile_c(folder, "bench_ladder", BENCH / "ladder.c", *product)
-    return load_module("bench_ladder", path, os.RTLD_LAZY)  # what enters Go is missing, and never called
+    return load_module("bench_ladder", path, os.RTLD_LAZY)  # the functions that enter Go are missing, and never called
 
 
 def go_library(folder: Path, name: str, *linking: str) -> Path:
-    """A library of Go, from testdata; linking is for the C linker."""
+    """A library written in Go, from testdata; linking has options of the C linker."""
     if not shutil.which("go"):
         raise AbsentError("no compiler: go is not on PATH")
     output, root = folder / f"{name}.so", BENCH.parent
@@ -106,12 +106,12 @@ def go_library(folder: Path, name: str, *linking: str) -> Path:
 
 
 def go_functions(folder: Path, name: str) -> Path:
-    """A library of Go functions, linked as those of authors are."""
+    """A library of Go functions, linked as authors' libraries are."""
     return go_library(folder, name, f"-Wl,--version-script={BENCH.parent / 'library' / 'exports.map'}")
 
 
 def empty(folder: Path) -> tuple[int, int]:
-    """The addresses of a function of Go that does nothing, and of one that calls C from there."""
+    """The addresses of a Go function that does nothing, and of one that calls C."""
     library = ctypes.CDLL(str(go_library(folder, "empty")))
     nothing, within = (ctypes.cast(f, ctypes.c_void_p).value for f in (library.bench_empty, library.bench_within))
     assert nothing is not None

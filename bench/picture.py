@@ -1,4 +1,4 @@
-"""The picture of the main figures: bars on a logarithmic scale, an SVG."""
+"""The picture of the main figures: an SVG with bars on a logarithmic scale."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Bars = dict[str, list[tuple[str, Case]]]
 
 
 def taking(cases: dict[tuple[str, str], Case]) -> Bars:
-    """x comes in from a framework."""
+    """Imports of a framework's tensor x."""
     return {
         f"x of {producer}": [(who, cases[row, producer]) for who, row in IN.items() if (row, producer) in cases]
         for producer in (TORCH, NUMPY, JAX)
@@ -34,7 +34,7 @@ def taking(cases: dict[tuple[str, str], Case]) -> Bars:
 
 
 def giving(cases: dict[tuple[str, str], Case]) -> Bars:
-    """A framework takes a tensor by its from_dlpack."""
+    """Exports of a tensor to a framework, by its from_dlpack and others."""
     rows = {NUMPY: "numpy.from_dlpack(x)", TORCH: "torch.from_dlpack(x)", JAX: "jax.dlpack.from_dlpack(x)"}
     groups: Bars = {}
     for consumer, row in rows.items():

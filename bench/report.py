@@ -53,7 +53,7 @@ LADDER = (
 
 
 def table(headers: list[str], rows: Iterable[list[str]]) -> str:
-    """A Markdown table with aligned columns; all but the first flush right if they look like numbers."""
+    """A Markdown table with aligned columns; columns of numbers, except the first, are aligned right."""
     lines = [headers, *rows]
     widths = [max(3, *(len(line[i]) for line in lines)) for i in range(len(headers))]
     numeric = [i > 0 and all(line[i][:1] in "-+0123456789" for line in lines[1:]) for i in range(len(headers))]
@@ -72,14 +72,14 @@ def section(title: str, text: str, headers: list[str], rows: list[list[str]], le
 
 
 def code(text: str) -> str:
-    """Calls and attributes as code: Markdown would take __dlpack__ for bold."""
+    """Calls and attributes as code: Markdown would render __dlpack__ in bold."""
     return f"`{text}`" if "(" in text or "." in text else text
 
 
 def matrix(
     cases: list[Case], rows: Iterable[str], columns: Iterable[str] = LIBRARIES
 ) -> tuple[list[str], list[list[str]]]:
-    """Net ns by row and column; columns that would be empty are left out."""
+    """Net ns by row and column, without empty columns."""
     found = {(case.row, case.column): ns(case.net) for case in cases}
     rows = [row for row in rows if any(key[0] == row for key in found)]
     columns = [column for column in columns if any((row, column) in found for row in rows)]
@@ -101,7 +101,7 @@ def method(cases: list[Case], rounds: int) -> str:
 
 
 def results(cases: list[Case], startup: Startup, where: str) -> str:
-    """The sections with figures of single exchanges, and of the import."""
+    """The sections with figures for single exchanges and for the import."""
     by_key = {(case.row, case.column): case for case in cases}
     rows = list(dict.fromkeys(case.row for case in cases if case.column in LIBRARIES))
     exchanges = [row for row in rows if "from_dlpack" in row or row in ("floor", "nanobind: f(ndarray)")]

@@ -1,6 +1,6 @@
-"""What does not show in one small exchange: size, rank, many live tensors, threads, and ten million exchanges.
+"""Effects that one small exchange does not show: size, rank, many live tensors, threads, and ten million exchanges.
 
-`python -P bench/scale.py` shows these tables alone.
+`python -P bench/scale.py` prints only these tables.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ THREADS = 8
 
 @dataclass
 class Effort:
-    """How much to do: the quick kind only shows that everything runs."""
+    """How much to measure: QUICK only shows that everything runs."""
 
     rounds: int
     live: tuple[int, ...]
@@ -52,7 +52,7 @@ class Section:
 
 
 def routes(lib: Libraries, source: Any, array: Any) -> dict[str, Run]:
-    """The exchanges looked at: in from torch and numpy, out to both."""
+    """The timed exchanges: imports from torch and numpy, exports to both."""
     t = lib[OURS].from_dlpack(source)
     return {
         "from_dlpack(torch)": python_loop("f(x)", f=lib[OURS].from_dlpack, x=source),
@@ -63,8 +63,7 @@ def routes(lib: Libraries, source: Any, array: Any) -> dict[str, Run]:
 
 
 def grid(points: dict[str, dict[str, Run]], rounds: int) -> list[list[str]]:
-    """Times every route at every point, interleaved. Rows are the points, columns the routes; ns with the calling
-    overhead, a few ns."""
+    """Times every route at every point, interleaved. Rows are points, columns routes; ns include a few of overhead."""
     cases = [Case(point, route, run) for point, runs in points.items() for route, run in runs.items()]
     measure(cases, rounds, round_ns=200_000)
     return [[point, *(f"{case.gross:.0f}" for case in cases if case.row == point)] for point in points]
@@ -74,7 +73,7 @@ def by_size(lib: Libraries, effort: Effort) -> Section:
     torch = lib[TORCH]
     points = {}
     for name, size in SIZES.items():
-        source = torch.empty(size, dtype=torch.uint8)  # virtual memory: nothing touches it
+        source = torch.empty(size, dtype=torch.uint8)  # virtual memory that is never touched
         points[name] = routes(lib, source, source.numpy())
     text = "Bytes of the tensor, which no exchange touches. ns per exchange."
     return Section("Size", text, ["size", *points["1 B"]], grid(points, effort.rounds))
@@ -110,7 +109,7 @@ def by_live_tensors(lib: Libraries, effort: Effort) -> Section:
 
 
 def in_threads(threads: int, run: Run, calls: int) -> float:
-    """Wall nanoseconds per call of calls that are split over threads, from the first start to the last end."""
+    """Wall-clock nanoseconds per call, for calls divided among threads, from the first start to the last end."""
     barrier = threading.Barrier(threads)
     starts, ends = [0] * threads, [0] * threads
 
@@ -155,7 +154,7 @@ def by_threads(lib: Libraries, effort: Effort, nothing: Callable[..., Any], slot
 
 
 def memory(lib: Libraries, effort: Effort) -> Section:
-    """A tenth of the exchanges warms up; then the process's memory is read after each tenth."""
+    """A tenth of the exchanges warms up; then the process's memory is measured after each tenth."""
     runs = routes(lib, source := lib[TORCH].ones(24), source.numpy())
     part = effort.exchanges // 10
     readings = []
@@ -172,7 +171,7 @@ def memory(lib: Libraries, effort: Effort) -> Section:
 def sections(
     lib: Libraries, effort: Effort, nothing: Callable[..., Any], slots: Path, say: Callable[[str], None]
 ) -> list[Section]:
-    """All of it; none without torch and numpy."""
+    """All sections; none without torch and numpy."""
     if not {NUMPY, TORCH} <= lib.keys():
         return []
     found = []

@@ -1,4 +1,4 @@
-"""What `import godlpack` costs a fresh process, and what it changes there."""
+"""The cost of `import godlpack` in a new process, and what it changes there."""
 
 from __future__ import annotations
 

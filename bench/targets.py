@@ -1,4 +1,4 @@
-"""The promises: what an exchange may cost, against a peer's in the same run."""
+"""The targets: the most that an exchange may cost, relative to a peer's in the same run."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Key = tuple[str, str]
 
 @dataclass(frozen=True)
 class Target:
-    """Ours is to cost at most factor times what the other costs, both net of the calling overhead."""
+    """godlpack's call may cost at most factor times the other, both net of the calling overhead."""
 
     name: str
     ours: Key
@@ -78,7 +78,7 @@ HEADERS = ["exchange", "ns", "against", "ns", "ratio", "at most", ""]
 
 
 def verdict(measured: float, limit: float) -> str:
-    """As the tables show it: equal to within what two decimals tell."""
+    """The verdict for the tables: ratios count as rounded to two decimals."""
     return "met" if round(measured, 2) <= limit else "**not met**"
 
 

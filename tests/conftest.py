@@ -1,4 +1,4 @@
-"""What every test has: the leak counters, and the frameworks, each skipping its tests where it is missing."""
+"""Fixtures for all tests: the leak counters, and the frameworks, whose tests are skipped where they are missing."""
 
 import gc
 import os
@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import hypothesis
 import pytest
 
-if "GODLPACK_TEST_GPU" not in os.environ:  # what has no real driver to talk to is the same on every machine
+if "GODLPACK_TEST_GPU" not in os.environ:  # without a real driver, tests run the same on every machine
     os.environ["GODLPACK_LIBCUDA"] = "libcuda-kept-away.so"
 
 import godlpack._core
@@ -26,13 +26,13 @@ def pytest_configure(config):
 
 
 def spread(items: list[pytest.Item], most: int) -> Iterator[pytest.Item]:
-    """Of a test with many sets of parameters some that lie far apart."""
+    """Some of a test's many sets of parameters, far apart from each other."""
     step = max(1.0, len(items) / most)
     return (items[int(step * i)] for i in range(min(most, len(items))))
 
 
 def pytest_collection_modifyitems(config, items):
-    """Of each test takes at most as many sets of parameters as GODLPACK_SETS says, for tools that take their time."""
+    """Limits the sets of parameters of each test to GODLPACK_SETS, for slow tools."""
     most = int(os.environ.get("GODLPACK_SETS", "0"))
     if most == 0:
         return
@@ -53,7 +53,7 @@ def pytest_runtest_makereport(item, call):
 
 
 def owed() -> dict[str, int]:
-    """How many storages, exports and imports were made and not yet given back."""
+    """How many storages, exports and imports have not been released."""
     counters = godlpack._core._counters()
     return {
         "storages": counters["storages_made"] - counters["storages_freed"],
@@ -63,7 +63,7 @@ def owed() -> dict[str, int]:
 
 
 def forget_failure():
-    """Lets go of the last failed test's frames, which pytest keeps for debuggers until the next test runs."""
+    """Drops the last failed test's frames, which pytest keeps for debuggers until the next test runs."""
     for name in ("last_type", "last_value", "last_traceback", "last_exc"):
         if hasattr(sys, name):
             delattr(sys, name)
@@ -72,15 +72,14 @@ def forget_failure():
 
 @pytest.fixture(autouse=True)
 def counters(request):
-    """Fails a test after which something is still held that was not held before. A failed test keeps its frames, and
-    so its tensors, in the traceback: it is not judged."""
+    """Fails a test that leaves something unreleased, unless it failed: its traceback keeps its frames and tensors."""
     forget_failure()
-    gc.freeze()  # so that collecting looks only at what the test makes, not at the frameworks
+    gc.freeze()  # so that collections examine only the test's objects, not the frameworks'
     before = owed()
     yield
     if request.node.get_closest_marker("unbalanced") or not request.node.stash.get(PASSED, False):
         return
-    for patience in (0, 0, 0, 0.01, 0.1, 1):  # a cycle may hang on another; jax gives back on threads of its own
+    for patience in (0, 0, 0, 0.01, 0.1, 1):  # a cycle may depend on another one; jax releases on its own threads
         if owed() == before:
             return
         gc.collect()
@@ -91,8 +90,8 @@ def counters(request):
 
 @pytest.fixture(scope="session")
 def python():
-    """Runs a script in an interpreter of its own and returns what it wrote: to stdout, or if it must end otherwise than
-    well, to stderr. package: the folder of another build of godlpack. What hangs is killed, and fails."""
+    """Runs a script in a new interpreter and returns its stdout, or its stderr if the wanted status is not 0. package:
+    the folder of another build of godlpack. A script that hangs is killed, and fails the test."""
 
     def run(script, timeout=120, status=0, package=None, flags=("-X", "faulthandler"), **variables):
         path = [str(package)] * bool(package) + sys.path
@@ -107,7 +106,7 @@ def python():
 
 @pytest.fixture(scope="module")
 def own_cache(tmp_path_factory):
-    """What load_inline builds goes to a cache of this module's own."""
+    """Gives this module its own cache for what load_inline builds."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("GODLPACK_CACHE", str(tmp_path_factory.mktemp("cache")))
         yield

@@ -1,5 +1,5 @@
-"""What a script begins with whose calls are interrupted: press(0.3, 0.5) sends Ctrl-C twice, with these pauses before each, and
-interrupted(call, 0.3, 0.5) says what a call ends with that meets them."""
+"""The beginning of scripts that interrupt calls: press(0.3, 0.5) sends Ctrl-C twice, with these pauses before each, and
+interrupted(call, 0.3, 0.5) returns how a call ends that is interrupted so."""
 
 PRESSED = """
 import os, signal, threading, time

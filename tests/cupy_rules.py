@@ -1,4 +1,4 @@
-"""A producer and a consumer that do what cupy's source says, without its device: for them the CPU is CUDA."""
+"""A producer and a consumer that do what cupy's source does, without its device: memory of the CPU counts as CUDA's."""
 
 from reference import CPU, CUDA, Array, Consumer, wants
 
@@ -8,7 +8,7 @@ from godlpack.testing.records import IS_COPIED, Versioned, take
 class CupyArray(Array):
     """cupy.ndarray: writable, on CUDA."""
 
-    delete = "delete_after_the_end"  # "with gil", which nobody asks for after Python's end
+    delete = "delete_after_the_end"  # "with gil", which no consumer uses after Python's end
 
     def __init__(self, shape=(3,), dtype=(2, 32, 1), **more):
         super().__init__(shape, dtype, **{"device": (CUDA, 0), **more})
@@ -28,7 +28,7 @@ class CupyArray(Array):
 
 
 class CupyConsumer(Consumer):
-    """cupy.from_dlpack: it takes the capsule, then looks at the version, the device and the dtype, and at nothing else."""
+    """cupy.from_dlpack: it takes the capsule, then checks the version, the device and the dtype, and nothing else."""
 
     def ask(self, x, copy):
         x.__dlpack_device__()

@@ -1,7 +1,7 @@
-"""The reference of tests/reference.py with one defect at a time, and what godlpack.testing must find of each.
+"""The reference of tests/reference.py with one defect at a time, and the check of godlpack.testing that must find it.
 
-A row is a name, the check that must fail (others may, too), and the steps that are replaced.
-Replaced steps call the right ones as Array.answer, Consumer.ask and so on.
+A row has a name, the check that must fail (others may fail, too), and the steps that are replaced. Replaced steps call
+the correct ones as Array.answer, Consumer.ask and so on.
 """
 
 import ctypes
@@ -38,7 +38,7 @@ from godlpack.testing.report import Checks
 
 @dataclass(frozen=True)
 class Defect:
-    """What is wrong, the check that must find it, and the steps that are replaced."""
+    """A defect, the check that must find it, and the steps that are replaced."""
 
     name: str
     found_by: str
@@ -50,7 +50,7 @@ def defect(name, found_by, /, **steps):
 
 
 def field_of(path, value):
-    """A step that sets a field of the managed tensor, such as "tensor.ndim", at the end."""
+    """A final step that sets a field of the managed tensor, such as "tensor.ndim"."""
 
     def finish(self, managed, *_):
         *parts, last = path.split(".")
@@ -104,7 +104,7 @@ def same_capsule_content(self, versioned, flags):
 
 
 def shared_shape(self, record, room):
-    """Shape and strides are in the object, and written anew by each deletion."""
+    """Shape and strides are in the object, and every deletion writes over them."""
     Array.fill(self, record, room)
     if self.shape:
         self.room = getattr(self, "room", None) or ctypes.create_string_buffer(16 * len(self.shape))
@@ -130,7 +130,7 @@ def spoilt_at_the_end(self):
 
 
 def shape_of_the_object(self, record, room):
-    """Shape and strides are the object's, and go with it."""
+    """Shape and strides belong to the object, and are freed with it."""
     Array.fill(self, record, room)
     if self.shape:
         self.room = libc.malloc(16 * len(self.shape))
@@ -201,7 +201,7 @@ def dltensor_always(self, managed):
 
 
 def answers(**replaced):
-    """An answer that ignores what it was asked, in part."""
+    """An answer that ignores some of its arguments."""
 
     def answer(self, stream, max_version, dl_device, copy):
         arguments = {"stream": stream, "max_version": max_version, "dl_device": dl_device, "copy": copy}
@@ -211,7 +211,7 @@ def answers(**replaced):
 
 
 def nothing(*_):
-    """A check that is left out."""
+    """Replaces a check and does nothing."""
 
 
 def kind_of_dtype(code=None, bits=None, lanes=None, when=lambda triple: True):
@@ -234,7 +234,7 @@ def is_float8(triple):
 
 
 def copies_nothing(self):
-    """A copy of the right size, with other values."""
+    """A copy of the right size with wrong values."""
     other = type(self)(self.shape, self.triple, strides=self.strides, device=self.device)
     ctypes.memset(other.owner, 0, ctypes.sizeof(other.owner))
     return other
@@ -365,14 +365,14 @@ def wrong(error):
 
 
 class Shared(Array):
-    """What is said to be a copy, and is none."""
+    """A claimed copy that shares the memory."""
 
     def __init__(self, array):
         super().__init__(array.shape, array.triple, strides=array.strides, address=array.address, owner=array)
 
 
 class Odd:
-    """What DLPack cannot describe, such as another byte order."""
+    """An array that DLPack cannot describe, such as one of another byte order."""
 
     def answer(self, *arguments):
         self.refuses()
@@ -386,7 +386,7 @@ class Odd:
 
 
 def asking(*calls):
-    """Calls of __dlpack__, one after the other until one does not raise."""
+    """Tries calls of __dlpack__ in turn until one does not raise."""
 
     def ask(self, x, copy):
         for call in calls:
@@ -413,7 +413,7 @@ def renames(name):
 
 
 def takes_first(self, x, copy):
-    """Renames the capsule, then looks at what it took."""
+    """Renames the capsule before it checks the tensor."""
     managed = take(self.ask(x, copy))
     self.check(managed)
     return managed
@@ -443,7 +443,7 @@ def capsules_without_a_look(self, x, copy):
 
 
 def with_fields(**fields):
-    """What is made, with other attributes."""
+    """Makes the array with other attributes."""
 
     def made(self, managed, owner):
         array = Consumer.made(self, managed, owner)
@@ -455,21 +455,21 @@ def with_fields(**fields):
 
 
 def reads_first(self, managed):
-    """Reads the first element, then the version."""
+    """Reads the first element before the version."""
     if managed.tensor.data:
         ctypes.c_float.from_address(managed.tensor.data).value  # noqa: B018
     Consumer.check_major(self, managed)
 
 
 def reads_shape(self, record):
-    """Reads the first extent, then looks."""
+    """Reads the first extent before it checks the shape."""
     if record.ndim:
         ctypes.c_int64.from_address(ctypes.cast(record.shape, c_void_p).value or 0).value  # noqa: B018
     Consumer.check_shape(self, record)
 
 
 def refusing(step, when):
-    """A check that refuses what it should let pass."""
+    """A check that also refuses valid input."""
 
     def check(self, thing):
         getattr(Consumer, step)(self, thing)
@@ -480,7 +480,7 @@ def refusing(step, when):
 
 
 def except_for(step, when):
-    """A check that lets pass what it should refuse."""
+    """A check that accepts some invalid input."""
 
     def check(self, thing):
         if not when(thing):
@@ -496,7 +496,7 @@ def deletes_at_once(self, managed):
 
 
 def holds_in_another(self, managed):
-    """The memory is held by the first object only, not by what that exports."""
+    """Only the first object holds the memory; its exports do not."""
     made = self.made(managed, None)
     made.holder = Holder(managed)
     made.hold = lambda managed: setattr(managed, "manager_ctx", None)
@@ -517,7 +517,7 @@ def no_ints(self, x):
 
 
 def by_first_class(self, x):
-    """Remembers the table of the base class."""
+    """Uses the table of the base class."""
     bases = [cls for cls in type(x).__mro__ if TABLE_NAME in vars(cls) or OLD_TABLE_NAME in vars(cls)]
     if not bases:
         return None
@@ -526,7 +526,7 @@ def by_first_class(self, x):
 
 
 def believes_table(self, x):
-    """Lets the exception of a table through."""
+    """Passes on the exception of a table."""
     table, out = self.table_of(x), c_void_p()
     if not table:
         return 0
@@ -536,7 +536,7 @@ def believes_table(self, x):
 
 
 def believes_status(self, x):
-    """Takes 0 for success, whatever came."""
+    """Takes status 0 for success without a check of the output."""
     table, out = self.table_of(x), c_void_p(0x10)
     try:
         if not table or ManagedFromPy(table.managed_from_py)(x, ctypes.byref(out)) != 0:
@@ -727,7 +727,7 @@ def any_table(x):
 
 
 def global_of(name, value):
-    """A table whose slots in C end in another way."""
+    """A table whose slots in C return another status, or keep no exception."""
 
     def new_table(self):
         table = Publisher.new_table(self)
@@ -749,7 +749,7 @@ def another_address(self, name):
 
 
 def previous(*versions):
-    """A table that leads to others."""
+    """A table that links to older ones."""
 
     def new_table(self):
         table = first = Publisher.new_table(self)
@@ -784,7 +784,7 @@ def leaks_object(self, address, out):
 
 
 def copies_elements(self, address, out):
-    """Makes an object of its own, and forgets the tensor."""
+    """Makes a new object, and never deletes the tensor."""
     made = self.type((2, 3))
     self.consumer.check(Versioned.from_address(address))
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(made))
@@ -822,7 +822,7 @@ def tells(times, kind=b"BufferError", message=b"no", clears=True, status=-1):
 
 
 def allocator_in_c(name):
-    """An allocator that does more than Python can."""
+    """An allocator written in C."""
 
     def allocator(self):
         right = Publisher.allocator(self)
@@ -833,7 +833,7 @@ def allocator_in_c(name):
 
 
 def reads_prototype(self, prototype, out, context, set_error):
-    """Takes the strides and the data of the prototype for good ones."""
+    """Relies on the strides and the data of the prototype."""
     if prototype.contents.data:
         return self.fails(out, context, set_error, b"want a prototype without data")
     return Publisher.allocate(self, prototype, out, context, set_error)
@@ -854,7 +854,7 @@ def no_answer(self, kind, number, out):
 
 
 def taking(**steps):
-    """A table that takes tensors as a consumer with a defect."""
+    """A table that imports tensors as a consumer with a defect does."""
 
     def to_py(self, address, out):
         self.consumer = type("Careless", (Consumer,), steps)()
@@ -955,7 +955,7 @@ SAMPLES = (
 
 
 def check(kind, steps):
-    """The report about the reference, with some steps replaced."""
+    """The report on the reference with some steps replaced."""
     if kind == "table":
         publisher = type("Publisher", (Publisher,), steps)()
         return check_table(publisher.type, publisher.sample(), isolated=True)
@@ -987,7 +987,7 @@ LISTS = ((producer, "checks"), (producer, "refusals"), (consumer, "checks"), (ta
 
 
 def narrowed(kind, defect):
-    """What the check that is to find a defect says of it: its outcome and its text."""
+    """The findings of the one check that must find a defect: their names and texts."""
     whole = [getattr(module, name) for module, name in LISTS]
     for (module, name), checks in zip(LISTS, whole, strict=True):
         setattr(module, name, Checks(c for c in checks if c.name == defect.found_by))
@@ -998,9 +998,9 @@ def narrowed(kind, defect):
 
 
 def main():
-    """Prints what is found of each defect, by kind and name, as JSON. It takes a process of its own, where nothing is
-    loaded that Python could not end, or fork, well."""
-    producer.PATIENCE, isolation.PATIENCE = 3, 30  # deadlocks are made here on purpose
+    """Prints the findings for each defect, by kind and name, as JSON. It needs its own process, without modules that
+    hinder forks or Python's end."""
+    producer.PATIENCE, isolation.PATIENCE = 3, 30  # some defects are deadlocks
     found = {kind: {defect.name: narrowed(kind, defect) for defect in defects} for kind, defects in DEFECTS.items()}
     right = {kind: [str(finding) for finding in check(kind, {}).failed] for kind in DEFECTS}
     crashing = {
@@ -1012,7 +1012,7 @@ def main():
     print(json.dumps({"found": found, "right": right, "crashing": crashing}))
 
 
-# Defects that end the process in many checks: whole reports are made of them.
+# Defects that end the process in many checks: main() makes whole reports on them.
 CRASHES = [
     ("producer", "a destructor that deletes what was taken"),
     ("producer", "a deleter that needs the GIL"),

@@ -1,4 +1,4 @@
-"""The dtypes that have a name, by DLPack's code, bits and lanes, and who else has them."""
+"""The dtypes with a name, by DLPack's code, bits and lanes, and the libraries that have them."""
 
 DTYPES = {
     "bool": (6, 8, 1),
@@ -58,7 +58,7 @@ TORCH = [
 
 JAX = [*NUMPY, *ML_DTYPES]
 
-FORMATS = {  # of the struct module
+FORMATS = {  # of module struct
     "bool": "?",
     "int8": "b",
     "int16": "h",
@@ -77,6 +77,6 @@ FORMATS = {  # of the struct module
 
 
 def nbytes(name: str, count: int) -> int:
-    """Bytes that count elements take when they lie without gaps, packed (R22)."""
+    """Size of count elements without gaps in bytes; elements below 8 bits are packed (R22)."""
     _, bits, lanes = DTYPES[name]
     return (count * bits * lanes + 7) // 8

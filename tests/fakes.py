@@ -1,6 +1,6 @@
-"""Forged DLPack: managed tensors, capsules and exchange tables with any content, and count of what became of them.
+"""Fake DLPack objects: managed tensors, capsules and exchange tables with any content, which count their deletions.
 
-Everything forged lives until the process ends, so that whoever calls or reads too late is seen, and crashes nothing.
+Fakes live until the process ends, so that late calls and reads are detected and do not crash.
 """
 
 import ctypes
@@ -29,12 +29,12 @@ from godlpack.testing.records import (
     compact,
 )
 
-MAIN_NAME, OLD_NAME = records.TABLE_NAME, records.OLD_TABLE_NAME  # of DLPack 1.3 and 1.2 (R50)
+MAIN_NAME, OLD_NAME = records.TABLE_NAME, records.OLD_TABLE_NAME  # names of DLPack 1.3 and 1.2 (R50)
 READ_ONLY, IS_COPIED, PADDED = records.READ_ONLY, records.IS_COPIED, 4
 FLOAT32 = (2, 32, 1)
-OWN = object()  # as data: memory of the forgery's own; as strides: compact ones
+OWN = object()  # as data: the fake's own memory; as strides: compact ones
 
-_kept = []  # for ever
+_kept = []  # never freed
 
 
 def keep(x):
@@ -117,7 +117,7 @@ increase = _function("Py_IncRef", None, ctypes.py_object)
 @keep
 @ctypes.PYFUNCTYPE(None, c_void_p)
 def _destroy(capsule):
-    """The destructor of a producer's capsule: deletes what nobody took (R9)."""
+    """The destructor of a producer's capsule: deletes a tensor that was not taken (R9)."""
     name = _dying_name(capsule)
     record = {b"dltensor": Legacy, b"dltensor_versioned": Versioned}.get(name)
     if record:
@@ -125,7 +125,7 @@ def _destroy(capsule):
 
 
 def delete(managed):
-    """Calls the deleter of a managed tensor, without the GIL, if it has one."""
+    """Calls the deleter of a managed tensor, if it has one, without the GIL."""
     if managed.deleter:
         Deleter(managed.deleter)(ctypes.addressof(managed))
 
@@ -135,7 +135,7 @@ def name_of(capsule):
 
 
 def managed_in(capsule):
-    """The managed tensor in a live capsule, which stays its owner, and stays alive."""
+    """The managed tensor in a live capsule, which stays its owner; the tensor keeps the capsule alive."""
     name = capsule_name(capsule)
     record = Legacy if name == b"dltensor" else Versioned
     managed = record.from_address(capsule_pointer(capsule, name))
@@ -144,7 +144,7 @@ def managed_in(capsule):
 
 
 def take(capsule):
-    """The managed tensor in a live capsule, which is then a used one: whoever calls this must delete it (R36)."""
+    """Takes the managed tensor out of a live capsule, which is then used; the caller must delete the tensor (R36)."""
     managed = managed_in(capsule)
     del managed.capsule
     capsule_rename(capsule, NAMES["used_" + name_of(capsule)])
@@ -155,7 +155,7 @@ def take(capsule):
 
 
 class Forged:
-    """A managed tensor. Its default is a good one: 3 float32 on the CPU, 0.0, 1.0, 2.0."""
+    """A fake managed tensor. Default: a valid one with 3 float32 on the CPU: 0.0, 1.0, 2.0."""
 
     def __init__(
         self, shape=(3,), strides=OWN, *, data=OWN, dtype=FLOAT32, device=(1, 0), byte_offset=0, ndim=None,
@@ -163,7 +163,7 @@ class Forged:
     ):  # fmt: skip
         self.memory = keep((ctypes.c_float * 1024)(*range(1024)))
         self.managed = Legacy() if legacy else Versioned(Version(*version), flags=flags)
-        self.exported = self.deleted = 0  # how often a table or a producer handed it out; how often it came back
+        self.exported = self.deleted = 0  # numbers of exports and of deletions
         self._numbers = []
         record = self.managed.dl_tensor
         record.data = ctypes.addressof(self.memory) if data is OWN else data
@@ -186,7 +186,7 @@ class Forged:
     def _delete(self, address):
         assert address == ctypes.addressof(self.managed)
         self.deleted += 1
-        for numbers in self._numbers:  # as good as freed: nobody may read them from here on
+        for numbers in self._numbers:  # counts as freed: nobody may read them any more
             ctypes.memset(numbers, 0xEE, ctypes.sizeof(numbers))
         self.managed.dl_tensor.data, self.managed.dl_tensor.ndim = 0x1000, -1
 
@@ -205,7 +205,7 @@ class Forged:
 
 
 class Producer:
-    """An object of the array API that answers with a forged tensor, and notes what it was asked."""
+    """An object of the array API that exports a fake tensor, and records its arguments."""
 
     def __init__(self, forged):
         self.forged, self.calls = forged, []
@@ -220,17 +220,17 @@ class Producer:
 
 # ---- exchange tables ----
 
-Allocator = CFUNCTYPE(c_int, POINTER(Record), POINTER(c_void_p), c_void_p, SetError)  # lets go of the GIL
+Allocator = CFUNCTYPE(c_int, POINTER(Record), POINTER(c_void_p), c_void_p, SetError)  # releases the GIL
 RecordFromPy = ctypes.PYFUNCTYPE(c_int, ctypes.py_object, POINTER(Record))
 
-# These fail as a table's slot fails: -1 and an exception. In Python one cannot return with one set.
-RAISES_SYSTEM_ERROR = ctypes.cast(_api.PyList_Append, c_void_p).value  # of an object that is no list
-RAISES_TYPE_ERROR = ctypes.cast(_api.PyObject_GetBuffer, c_void_p).value  # of an object that has no buffer
-RAISES_ONLY = ctypes.cast(_api.PyErr_BadArgument, c_void_p).value  # 0 and an exception, of anything
+# Functions that fail as a table's slots do: -1 and an exception. A Python function cannot return with one set.
+RAISES_SYSTEM_ERROR = ctypes.cast(_api.PyList_Append, c_void_p).value  # if the object is not a list
+RAISES_TYPE_ERROR = ctypes.cast(_api.PyObject_GetBuffer, c_void_p).value  # if the object has no buffer
+RAISES_ONLY = ctypes.cast(_api.PyErr_BadArgument, c_void_p).value  # 0 and an exception, for any object
 
 
 class Taken:
-    """What a forged table makes of a managed tensor."""
+    """The object that a fake table makes of a managed tensor."""
 
     def __init__(self, address):
         self.managed = Versioned.from_address(address)
@@ -240,8 +240,8 @@ class Taken:
 
 
 def forged_table(*, version=(1, 3), prev=None, from_py=OWN, to_py=OWN, makes=Taken):
-    """A table whose slots are functions of Python (from_py and to_py; OWN is a good one), addresses, or None. The good
-    from_py exports the attribute `forged` of the object, and the good to_py makes an object of the class `makes`."""
+    """A table whose slots are Python functions, addresses, or None. OWN is a valid function: from_py exports the
+    attribute `forged` of the object, and to_py makes an object of the class `makes`."""
 
     def good_from_py(x, out):
         x.forged.exported += 1
@@ -259,7 +259,7 @@ def forged_table(*, version=(1, 3), prev=None, from_py=OWN, to_py=OWN, makes=Tak
     table.managed_from_py = slot(ManagedFromPy, good_from_py if from_py is OWN else from_py)
     table.managed_to_py = slot(ManagedToPy, good_to_py if to_py is OWN else to_py)
     table.current_stream = slot(CurrentStream, lambda *_: 0)
-    table.allocator = RAISES_SYSTEM_ERROR  # nobody is to call it
+    table.allocator = RAISES_SYSTEM_ERROR  # must not be called
     return table
 
 
@@ -283,7 +283,7 @@ def table_of(cls, name=MAIN_NAME):
 
 
 class Failure:
-    """What an allocator said went wrong."""
+    """Records the errors that an allocator reports."""
 
     def __init__(self):
         self.said = []
@@ -294,9 +294,9 @@ class Failure:
 
 
 def allocate(table, shape, dtype=FLOAT32, device=(1, 0), context=0, ndim=None):
-    """Calls a table's allocator: the status, the managed tensor or None, what it said."""
+    """Calls a table's allocator: its status, the managed tensor or None, and the errors that it reported."""
     prototype = Forged(shape, dtype=dtype, device=device, ndim=ndim).managed.dl_tensor
-    prototype.data, prototype.strides = 0xDEAD, None  # R57: not to be read
+    prototype.data, prototype.strides = 0xDEAD, None  # R57: must not be read
     out, failure = c_void_p(0xDEAD), Failure()
     rc = Allocator(table.allocator)(ctypes.byref(prototype), ctypes.byref(out), context, failure.function)
     return rc, Versioned.from_address(out.value) if out.value else None, failure.said

@@ -1,4 +1,4 @@
-"""Builds of godlpack whose Go code fails as a kernel might: `_core._layout(name)` does what testdata/faults.go says."""
+"""Builds godlpack with Go code that fails as a kernel might: `_core._layout(name)` as in testdata/faults.go."""
 
 import json
 import shutil
@@ -20,7 +20,7 @@ def package(folder: Path, module: Path) -> Path:
 
 
 def build(folder: Path) -> Path:
-    """A folder to import godlpack from, of which _layout() fails at will; skips the test where there is no Go."""
+    """A folder to import godlpack from, whose _layout() fails on request; skips the test if there is no Go."""
     if not shutil.which("go") or not (ROOT / "go.mod").exists():
         pytest.skip("needs Go, and the sources")
     overlay, module = folder / "overlay.json", folder / "_core.so"

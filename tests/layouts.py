@@ -1,4 +1,4 @@
-"""Ways for elements to lie, as indices of an array of shape (4, 6, 2)."""
+"""Layouts of elements, as indices of an array of shape (4, 6, 2)."""
 
 BASE = (4, 6, 2)
 

@@ -1,8 +1,8 @@
-"""A process in which allocations of ours fail, one after the other: what tests/test_no_memory.py starts, and judges.
+"""Makes allocations of godlpack fail one by one: tests/test_no_memory.py runs this process, and evaluates its output.
 
-It does an operation with its first, second, ... allocation failing, until it has no more, and says as JSON, a line each, what
-it is about to do, what was wrong, and how many points there were. `each` takes the operations of operations.py in turn;
-the other ways try the first entry into Go, in a forked child for each point.
+It runs an operation with its first, second, ... allocation failing, until there are no more. It prints JSON lines: what
+it is about to do, what was wrong, and how many allocations there were. `each` runs all operations of operations.py; the
+other ways test the first entry into Go, in a forked child for each allocation.
 """
 
 import ctypes
@@ -23,15 +23,15 @@ OURS = ("_core.abi3", "sample.so", "memfd:godlpack", "/proc/self/fd")
 
 
 class Allocations:
-    """What failing.c, which is preloaded, does to this process."""
+    """Controls failing.c, which is preloaded into this process."""
 
     def __init__(self):
         self.c = ctypes.PyDLL(None)
         self.c.fail_watch(":".join(OURS).encode())
 
     def attempt(self, operation, first, forever, threads=False):
-        """What an operation ends with if its allocation of that number fails, or all from there on: a plain result or an
-        exception. Whether one failed."""
+        """How an operation ends if its allocation of that number fails, or all from there on: a plain result or an
+        exception. And whether an allocation failed."""
         self.c.fail_arm(ctypes.c_long(first), forever, threads)
         try:
             ended = operation()
@@ -61,7 +61,7 @@ def is_right(ended, expected):
 
 
 def judge(allocations, operation, expected, first, forever, books):
-    """What is wrong with how one failure ends, "" if nothing; None if there is no allocation of that number."""
+    """What is wrong after one failure, "" if nothing; None if there is no allocation of that number."""
     before = owed()
     ended, failed = allocations.attempt(operation, first, forever)
     if not failed:
@@ -69,7 +69,7 @@ def judge(allocations, operation, expected, first, forever, books):
     if not is_right(ended, expected):
         return f"ended with {ended!r}, not with {expected} or MemoryError"
     del ended
-    for patience in (0, 0.01, 0.1, 1):  # jax gives back on threads of its own
+    for patience in (0, 0.01, 0.1, 1):  # jax releases on its own threads
         if owed() != before:
             gc.collect()
             time.sleep(patience)
@@ -79,7 +79,7 @@ def judge(allocations, operation, expected, first, forever, books):
 
 
 def each(forever, sample, functions, frameworks, behind=None):
-    """Fails each allocation of all operations that come behind the named one."""
+    """Fails each allocation of all operations after the named one."""
     allocations = Allocations()
     library = gd.load_module(sample, package="sample")
     sys.modules["sample"] = library  # for pickle
@@ -89,7 +89,7 @@ def each(forever, sample, functions, frameworks, behind=None):
     gc.freeze()
     for name in names[names.index(behind) + 1 if behind else 0 :]:
         operation = every[name]
-        for _ in range(3):  # what is made once for all is made
+        for _ in range(3):  # until everything that is made only once exists
             expected = operations.outcome(operation)
         books = Books([*operations.owned(operation), *vars(gd).values()])
         for first in count(1):
@@ -105,7 +105,7 @@ def each(forever, sample, functions, frameworks, behind=None):
 
 
 def in_a_child(do):
-    """What do() returns in a forked child, or how that ended."""
+    """The result of do() in a forked child, or how the child ended."""
     reading, writing = os.pipe()
     if (child := os.fork()) == 0:
         try:
@@ -121,13 +121,13 @@ def in_a_child(do):
 
 
 def first_entry(way, forever, sample):
-    """Fails each allocation of what starts Go ("start"), opens a library ("open"), or does either in a child of a process
-    that had done it ("fork", "open, fork"). A library that does not open is an ImportError,
-    and too few threads for Go are a RuntimeError."""
+    """Fails each allocation of the start of Go ("start"), of opening a library ("open"), or of either in a child of a
+    process that has done it ("fork", "open, fork"). A library that cannot be opened is an ImportError, and too few
+    threads for Go are a RuntimeError."""
     allocations = Allocations()
     library = gd.load_module(sample, package="sample")
 
-    def call():  # of a library, beside one that is new
+    def call():  # calls a library, and creates a function of a new one
         gd._core._function("/" + sample, print, 0, "f", "f", "m", "d", "()", (), 0, 0, False, None)
         return library.divmod(17)
 
@@ -137,7 +137,8 @@ def first_entry(way, forever, sample):
         operation()
 
     def attempt():
-        # Each fails once: that threads can be had when Go is asked whether it may start, and never again, ends the process.
+        # Thread creation fails only once: if threads are available when Go may start, and never again, the process
+        # ends.
         ended, failed = allocations.attempt(operation, first, forever, threads=not forever)
         if not failed:
             return None

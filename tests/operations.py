@@ -1,6 +1,6 @@
-"""Every operation of the package and every kind of call of a Go function, by name: for tests that try one thing on all.
+"""Every operation of the package and every kind of call of a Go function, by name: for tests that apply to all of them.
 
-Each is a function without arguments that may be called again and again: it changes nothing that the next call would see.
+Each is a function without arguments that can be repeated: it changes nothing that the next call uses.
 """
 
 # ruff: noqa: B008 # a default is what an operation works on, made once
@@ -28,7 +28,7 @@ from godlpack.testing.records import (
 
 
 def plain(x):
-    """What can be compared with what another call gave: values, not addresses."""
+    """A form of a result that can be compared between calls: values, not addresses."""
     if isinstance(x, gd.Tensor):
         return str(x.dtype), x.shape, x.readonly, x.tolist()
     if isinstance(x, tuple | list):
@@ -43,7 +43,7 @@ def plain(x):
 
 
 def outcome(operation):
-    """What a call ends with, so that it can be compared: a plain result, or the exception's class."""
+    """How a call ends, in a form that can be compared: a plain result, or the exception's class."""
     try:
         return plain(operation())
     except Exception as error:
@@ -51,13 +51,13 @@ def outcome(operation):
 
 
 def owned(operation):
-    """What an operation works on: the objects that it could leave references to."""
+    """The objects that an operation uses, and so could leave references to."""
     own = [*(cell.cell_contents for cell in operation.__closure__ or ()), *(operation.__defaults__ or ())]
     return [*own, *map(type, own)]
 
 
 class Producer:
-    """Whose type publishes no table; it takes what a producer may be asked."""
+    """A producer without a table, which takes all arguments of __dlpack__."""
 
     def __init__(self, t):
         self.t = t
@@ -97,13 +97,13 @@ class Real:
         return 0.5
 
 
-raising = functools.partial(int, "no int")  # in C: code in Python has troubles of its own without memory
+raising = functools.partial(int, "no int")  # in C: Python code itself fails without memory
 
 
 def of_tensors():
     t = gd.asarray(array.array("f", range(12))).reshape(3, 4)
     buffer = bytearray(range(12))
-    deep = gd.zeros((1,) * 10)  # whose exports have no slot
+    deep = gd.zeros((1,) * 10)  # its exports do not fit into a slot
     narrow = gd.zeros(8, "int4")
     vectors = [gd.zeros(1, f"int8x{n}") for n in range(300, 370)]
 
@@ -208,7 +208,7 @@ def of_tensors():
 
 
 def of_the_table(t):
-    """The exchange table's functions, as others call them."""
+    """Calls of the exchange table's functions."""
     ours = table_of(gd.Tensor)
 
     def lend(slot=ManagedFromPy(ours.managed_from_py)):
@@ -250,7 +250,7 @@ def of_the_table(t):
 
 
 def of_framework(name, x, like, immutable=False):
-    """Exchange with one framework: x is its array, like its type."""
+    """Exchange with one framework: x is an array of its type like."""
     t = gd.full((2, 3), 1.5)
     operations = {
         "from_dlpack": lambda: gd.from_dlpack(x),
@@ -310,7 +310,7 @@ def of_torch(torch):
 
 
 def in_turns(s, x):
-    """A call while another greenlet waits in a callback of the same library; then that goes on."""
+    """A call while another greenlet waits in a callback of the same library; then the other call is resumed."""
     import greenlet
 
     hub = greenlet.getcurrent()
@@ -407,7 +407,7 @@ def of_scalars(s):
 
 
 def of_ten_arguments(f, path):
-    """Calls with more arguments, and more in them, than have room on C's stack: f is the module of functions.c."""
+    """Calls with more arguments, or larger ones, than a frame has room for. f is the module of functions.c."""
     described = ("f", "f", "m", "d", "()", ("x",), 0, 0, False, None)
     t = gd.zeros((1,) * 9)
     return {
@@ -422,7 +422,7 @@ def of_ten_arguments(f, path):
 
 
 def all_operations(sample=None, functions=None, frameworks=("numpy", "torch", "jax", "tvm_ffi")):
-    """sample, functions: the modules of the libraries of those names, if there are any."""
+    """sample, functions: the modules of these libraries, if there are any."""
     made = of_tensors()
     arrays = {"godlpack": (gd.asarray(array.array("f", [1, 2, 4])), gd.Tensor)}
     there = [name for name in frameworks if importlib.util.find_spec(name)]

@@ -1,7 +1,7 @@
 """A producer, a consumer and an exchange table that keep all rules of DLPack, in steps each of which can be replaced.
 
-It is there to be broken: tests/defects.py replaces one step at a time, and godlpack.testing must find out which. Its C,
-tests/reference.c, is what runs where no Python may. Nothing of it is godlpack's, but the layout of DLPack's records.
+tests/defects.py replaces one step at a time, and godlpack.testing must find the defect. tests/reference.c contains the
+code that runs where Python cannot. From godlpack, only the layout of DLPack's records is used.
 """
 
 import ctypes
@@ -40,7 +40,7 @@ CODES = ("int", "uint", "float", "handle", "bfloat", "complex")
 DTYPES = {(code, bits) for code in (0, 1) for bits in (8, 16, 32, 64)}
 DTYPES |= {(2, 16), (2, 32), (2, 64), (4, 16), (5, 64), (5, 128), (6, 8), (10, 8), (12, 8), (17, 4)}
 
-_kept = []  # for ever
+_kept = []  # never freed
 _api = ctypes.pythonapi
 libc = ctypes.CDLL(None)
 libc.malloc.restype, libc.malloc.argtypes = c_void_p, [ctypes.c_size_t]
@@ -73,7 +73,7 @@ def keep(thing):
 
 
 class Array:
-    """A tensor: elements in memory that something owns."""
+    """A tensor: elements in memory that another object owns."""
 
     def __init__(
         self, shape=(3,), dtype=FLOAT32, *, strides=None, address=None, owner=None, read_only=False, device=(CPU, 0)
@@ -86,13 +86,13 @@ class Array:
             self.address = ctypes.addressof(self.owner)
 
     def new_memory(self):
-        """The bytes of the elements; 0.0, 1.0 and so on for float32."""
+        """Memory for the elements; float32 ones are 0.0, 1.0 and so on."""
         reach = 1 + sum((n - 1) * step for n, step in zip(self.shape, self.strides, strict=True))
         if self.triple == FLOAT32:
             return (ctypes.c_float * max(reach, 1))(*range(reach))
         return (ctypes.c_uint8 * max(reach * self.triple[1] // 8, 1))(1)
 
-    # What it says of itself, and holds its exports to.
+    # Attributes that its exports must match.
 
     @property
     def size(self):
@@ -119,7 +119,7 @@ class Array:
         return values if self.shape else values[0]
 
     def record(self):
-        """The record of the elements, as the object sees them itself."""
+        """The record of the elements as the object itself uses them."""
         record = Record(self.address, Device(CPU, 0), len(self.shape), DType(*self.triple))
         record.shape, record.strides = numbers(self.shape), numbers(self.strides)
         return record
@@ -194,7 +194,7 @@ class Array:
         return managed
 
     def fill(self, record, room):
-        """Writes the record, with shape and strides into the room behind it."""
+        """Writes the record, with shape and strides in the room behind it."""
         ndim = len(self.shape)
         record.data = self.address if self.size else None
         record.device, record.dtype, record.ndim = Device(*self.device), DType(*self.triple), ndim
@@ -216,7 +216,7 @@ class Array:
         return address_of(f"{self.delete}_{'versioned' if versioned else 'legacy'}")
 
     def finish(self, managed, max_version):
-        """The last that is done to a managed tensor; nothing."""
+        """The last step for a managed tensor; does nothing."""
 
     destroy = "destroy_right"
 
@@ -270,7 +270,7 @@ class Consumer:
         return managed
 
     def export_by_table(self, x):
-        """The address of what the table of its type exports; 0 if there is no table, or if it fails."""
+        """Address of the export by the table of the type; 0 if there is no table, or if it fails."""
         table, out = self.table_of(x), c_void_p()
         try:
             failed = not table or ManagedFromPy(table.managed_from_py)(x, ctypes.byref(out)) != 0
@@ -313,7 +313,7 @@ class Consumer:
     def take(self, capsule):
         return take(capsule)
 
-    # what it looks at
+    # checks
 
     def check(self, managed):
         if isinstance(managed, Versioned):
@@ -328,7 +328,7 @@ class Consumer:
         wants(managed.version.major == 1, f"version {managed.version.major}")
 
     def check_flags(self, managed):
-        pass  # those that are not known mean nothing
+        pass  # unknown flags mean nothing
 
     def check_shape(self, record):
         self.check_ndim(record)
@@ -353,7 +353,7 @@ class Consumer:
     def check_data(self, record):
         wants(record.data or not record.size(), "data NULL")
 
-    # what it makes
+    # the result
 
     def own(self, managed):
         return self.made(managed, Holder(managed, self.release))
@@ -404,7 +404,7 @@ class Publisher:
         keep(self)
 
     def methods(self):
-        """Of the type, beside those of an array."""
+        """Methods of the type besides those of Array."""
         return {}
 
     def attribute(self, name):
@@ -440,7 +440,7 @@ class Publisher:
             raise TypeError(f"want a {self.type.__name__}, got {type(x).__name__}")
 
     def finish(self, managed):
-        """The last that is done to an export; nothing."""
+        """The last step for an export; does nothing."""
 
     def record_from_py(self, x, out):
         x = ctypes.cast(x, ctypes.py_object).value
@@ -484,7 +484,7 @@ class Publisher:
         self.consumer.check_dtype(prototype)
 
     def finish_allocated(self, managed):
-        """The last that is done to what is allocated; nothing."""
+        """The last step for an allocated tensor; does nothing."""
 
     def fails(self, out, context, set_error, message):
         out[0] = None

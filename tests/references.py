@@ -1,9 +1,9 @@
-"""What a repeated call leaves behind, in Python's own books: allocated blocks, and references to what was there before.
+"""Counts what a repeated call leaves behind: blocks of Python's allocator, and references to older objects.
 
-Both are exact on any build of Python, whoever took or gave a reference. sys.gettotalrefcount() of a debug build is not: it
-does not see what numpy and torch, which are release builds, take and give.
+Both counts are exact on any build of Python, for all libraries. sys.gettotalrefcount() of a debug build is not: it does
+not count the references that numpy and torch, which are release builds, take and release.
 
-As a plugin of pytest (`-p references`, tools/references.py) it runs each test time and again, from its fixtures' setup to their
+As a pytest plugin (`-p references`, tools/references.py) it repeats each test, from its fixtures' setup to their
 teardown, and fails those that leave something behind each time.
 """
 
@@ -17,13 +17,13 @@ from collections.abc import Callable, Iterable
 import pytest
 from _pytest.runner import runtestprotocol
 
-RUNS = 3  # that are measured, after one that fills caches
+RUNS = 3  # measured runs, after one that fills caches
 
 
 def is_spoilt(x: object) -> bool:
-    """Whether other libraries leave references to an object behind, without us: jaxlib's nanobind to the type of its bound
-    methods in each call; NumPy to the class of a dtype, and to this name, where jax.numpy's scalar types become one, and to
-    the dtype of each array that np.zeros() makes, once jax is imported."""
+    """Whether other libraries, without godlpack, leave references to an object behind: jaxlib's nanobind to the type of
+    its bound methods in each call; NumPy to the class of a dtype, and to this name, where jax.numpy's scalar types
+    become one, and to the dtype of each array that np.zeros() makes, once jax is imported."""
     if isinstance(x, type):
         return x.__module__ == "nanobind" or type(x).__name__ == "_DTypeMeta"
     return type(type(x)).__name__ == "_DTypeMeta" or (isinstance(x, str) and x == "__class__")
@@ -38,15 +38,15 @@ class Books:
         self.watched = list(unique.values())
 
     def read(self, into: array, at: int):
-        """Writes down both; an array, since an int made here would be one more block. Python's cache of where types have
-        their attributes keeps names alive."""
+        """Writes both counts into an array, since a new int would be one more block. Clears Python's type cache first,
+        which keeps names alive."""
         sys._clear_type_cache()
         into[at] = sys.getallocatedblocks()
         into[at + 1] = sum(map(sys.getrefcount, self.watched))
 
 
 def growth(call: Callable[[], object], books: Books, windows: int = 1, runs: int = RUNS) -> list[tuple[int, int]]:
-    """By how much blocks and references grow in each of several windows of some runs."""
+    """The growth of blocks and references in each of several windows of some runs."""
     read = array("q", bytes(16 * (windows + 1)))
     call()
     gc.collect()
@@ -60,8 +60,8 @@ def growth(call: Callable[[], object], books: Books, windows: int = 1, runs: int
 
 
 def leak(call: Callable[[], object], books: Books) -> str:
-    """What each run of a call leaves behind, "" if nothing. What fills a cache now and then is no leak: each of the runs must
-    have left something, also when it is tried again for longer."""
+    """What each run of a call leaves behind, "" if nothing. Occasional growth of caches does not count: each run must
+    leave something, also in a second, longer series."""
     if max(growth(call, books)[0]) < RUNS:
         return ""
     blocks, references = (min(column) for column in zip(*growth(call, books, 12, runs=1), strict=True))
@@ -76,7 +76,7 @@ ABROAD = {"python", "tmp_path", "libraries"}  # fixtures of tests that start pro
 
 
 def everything() -> list[object]:
-    """All that the collector knows, and what that refers to."""
+    """All objects of the garbage collector, and their referents."""
     gc.unfreeze()
     known = gc.get_objects()
     return [*known, *gc.get_referents(*known)]
@@ -95,10 +95,10 @@ def pytest_runtest_protocol(item, nextitem):
     reports = []
 
     def run():
-        item._initrequest()  # the fixtures anew; the module's stay, as its parent is next
+        item._initrequest()  # new function-scoped fixtures; those of the module stay, as its parent is next
         reports[:] = runtestprotocol(item, log=False, nextitem=item.parent)
         for name in {"fakes", "godlpack.testing.peers"} & sys.modules.keys():
-            sys.modules[name]._kept.clear()  # for ever, but for this
+            sys.modules[name]._kept.clear()  # the only place where fakes are freed
 
     run()
     wider = [
@@ -107,7 +107,7 @@ def pytest_runtest_protocol(item, nextitem):
 
     def run_again():
         run()
-        for fixture, n in wider:  # pytest adds what ends the fixtures of each run, which have ended
+        for fixture, n in wider:  # pytest adds a finalizer for each run's fixtures, which have ended
             del fixture._finalizers[n:]
 
     if all(report.passed for report in reports) and (left := leak(run_again, books_of(item))):
@@ -124,7 +124,7 @@ STATUS = pytest.StashKey[int]()
 
 
 def books_of(item: pytest.Item) -> Books:
-    """Those of the item's module, which watch what was there when its first test had run."""
+    """The Books of the item's module, which watch all objects that existed after its first test."""
     module = item.getparent(pytest.Module)
     if BOOKS not in module.stash:
         module.stash[BOOKS] = Books(everything())
@@ -133,7 +133,7 @@ def books_of(item: pytest.Item) -> Books:
 
 
 def pytest_sessionfinish(session, exitstatus):
-    """Lets go of everything: a debug build of Python wants its own types back when it ends."""
+    """Drops all objects: a debug build of Python needs its types when it ends."""
     session.config.stash[STATUS] = exitstatus
     for module in {item.getparent(pytest.Module) for item in session.items}:
         if BOOKS in module.stash:
@@ -143,6 +143,6 @@ def pytest_sessionfinish(session, exitstatus):
 
 @pytest.hookimpl(trylast=True)
 def pytest_unconfigure(config):
-    """Ends the process at once: the memory of records that tests have leaked on purpose is gone (see _kept)."""
+    """Ends the process at once: the memory of records that tests have leaked on purpose has been freed (see _kept)."""
     sys.stdout.flush()
     os._exit(config.stash.get(STATUS, 1))

@@ -1,4 +1,4 @@
-"""Libraries of Go functions, of the sources in library/testdata."""
+"""Builds libraries of Go functions from the sources in library/testdata."""
 
 import json
 import shutil
@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[1]
 
 
 def build(folder: Path, name: str = "sample") -> Path:
-    """The library of that name, in the folder; skips the test where there is no Go."""
+    """Builds the library of that name in the folder; skips the test if there is no Go."""
     if not shutil.which("go") or not (ROOT / "library" / "testdata").exists():
         pytest.skip("needs Go, and the sources")
     path = folder / f"{name}.so"
@@ -24,7 +24,7 @@ def build(folder: Path, name: str = "sample") -> Path:
 
 
 def describe(library: Path) -> Path:
-    """Writes the library's sidecar, so that load_module does not open it. Opens it in this process."""
+    """Writes the library's sidecar, so that load_module does not open it. This process opens it."""
     content = {"version": 1, "name": library.stem, "functions": read_library(library)}
     library.with_suffix(".json").write_text(json.dumps(content))
     return library

@@ -1,4 +1,4 @@
-"""The headers that godlpack writes itself, held against those of others: CPython's C API, and DLPack."""
+"""godlpack's own headers, compared with those of others: CPython's C API, and DLPack."""
 
 import importlib.util
 import re
@@ -29,7 +29,7 @@ def compiler(*arguments):
 
 
 def check(source, path):
-    """What the compiler says to a source that is only looked at; nothing if all is well."""
+    """The compiler's errors for a source, without code generation; "" if there are none."""
     path.joinpath("check.c").write_text(source)
     done = compiler("-fsyntax-only", str(path / "check.c"))
     assert (done.returncode == 0) == (not done.stderr)
@@ -48,7 +48,7 @@ PROTOTYPES = """
 
 @needs_python_h
 def test_prototypes(tmp_path):
-    """One function declared twice: C wants the declarations to agree."""
+    """Each function is declared twice: C requires that the declarations agree."""
     assert not check(PROTOTYPES, tmp_path)
 
 
@@ -108,7 +108,7 @@ def test_default_type_flags(tmp_path):
 
 
 def test_layout_list_is_complete():
-    """No struct and no constant of pyabi.h goes unchecked."""
+    """Every struct and every constant of pyabi.h is checked."""
     header, listed = OURS.joinpath("pyabi.h").read_text(), HERE.joinpath("abi_layout.inc").read_text()
     header = re.sub(r"/\*.*?\*/", "", header, flags=re.DOTALL)
     structs = re.findall(r"struct \w* ?\{([^{}]*)\} (\w+);", header) + re.findall(r"struct (_object) \{", header)
@@ -126,7 +126,7 @@ def test_layout_list_is_complete():
 
 
 def body_of_members(body):
-    """The members of a struct, with the parameters of function pointers taken out."""
+    """The members of a struct, without the parameters of function pointers."""
     return re.sub(r"\([^()]*\)(?=;)", "", body)
 
 
@@ -134,7 +134,7 @@ def body_of_members(body):
 
 
 def headers():
-    """DLPack's header, as other packages bring it along."""
+    """DLPack's header in other packages."""
     for package, inside in [("torch", "include/ATen/dlpack.h"), ("tvm_ffi", "include/dlpack/dlpack.h")]:
         spec = importlib.util.find_spec(package)
         path = Path(spec.submodule_search_locations[0], inside) if spec else None
@@ -146,7 +146,7 @@ official = pytest.mark.parametrize("header", list(headers()))
 
 
 def assertions(layout):
-    """C that compiles only if the header agrees with the layout."""
+    """C code that compiles only if the header agrees with the layout."""
     for name, value in sorted(layout.items()):
         kind, _, what = name.rpartition(" ")
         record, _, field = what.partition(".")
@@ -158,7 +158,7 @@ def assertions(layout):
         yield f'_Static_assert({expression} == {value}, "{name} is not {value}");'
 
 
-LATER = {"kDLBcomplex", "kDLTPU", "kDLTPUHost", "kDLAscend"}  # that headers have since 1.3
+LATER = {"kDLBcomplex", "kDLTPU", "kDLTPUHost", "kDLAscend"}  # in headers of later versions than 1.3
 
 
 def source(header, layout):
@@ -194,7 +194,7 @@ def test_layout_knows_all_that_the_header_has(header):
 
 
 def test_records_h_agrees():
-    """records.h, the C files' own copy, freezes itself; the numbers are the module's."""
+    """records.h, the C files' own copy, asserts sizes and offsets: they are those of the module."""
     text = OURS.joinpath("records.h").read_text()
     layout = godlpack._core._layout()
     for record, size in re.findall(r"GD_FREEZE\((\w+), (\d+)\)", text):

@@ -1,4 +1,4 @@
-"""What NumPy, and those who build on it, make of a Tensor and of a DType: __array__, __numpy_dtype__."""
+"""__array__ and __numpy_dtype__: what NumPy, and libraries that use it, make of a Tensor and of a DType."""
 
 import gc
 
@@ -59,7 +59,7 @@ def test_array(name, view):
 
 
 def test_rules_of_copies():
-    """NumPy's: None if need be, True always, False never."""
+    """NumPy's rules for copy: None copies if necessary, True always, False never."""
     t = gd.zeros(3, "float32")
     assert t.__array__("float64").dtype == "float64"
     if AT_LEAST_2:
@@ -82,7 +82,7 @@ def test_read_only():
 
 @pytest.mark.parametrize("name", ML_DTYPES)
 def test_small_floats(name, ml_dtypes):
-    """They have no buffer: numpy.asarray comes to __array__, without a copy."""
+    """They have no buffer: numpy.asarray calls __array__, without a copy."""
     t = gd.full((2, 3), 1, name)
     a = np.asarray(t)
     assert (

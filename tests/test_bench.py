@@ -1,4 +1,4 @@
-"""The benchmarks run: every section is printed. What they measure is no matter of a test."""
+"""The benchmarks run and print every section. Their figures are not tested."""
 
 import os
 import shlex
@@ -18,7 +18,7 @@ pytestmark = [
 
 
 def test_device_table(torch):
-    """Without a device, tensors on the CPU stand in: the table is what a GPU needs, and all of its calls work."""
+    """Without a device, tensors on the CPU replace those on it: the table is as with a GPU, and all its calls work."""
     command = [sys.executable, "-P", str(BENCH.with_name("device.py")), "--device", "cpu", "--rounds", "2"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr

@@ -47,7 +47,7 @@ release = ctypes.PYFUNCTYPE(None, ctypes.POINTER(Buffer))(("PyBuffer_Release", c
 
 
 class request:  # noqa: N801
-    """A buffer of t by these flags, given back at the end."""
+    """A buffer of t for these flags, released at the end."""
 
     def __init__(self, t, flags):
         self.t, self.flags, self.view = t, flags, Buffer()
@@ -124,7 +124,7 @@ def test_read_only():
 
 @pytest.mark.parametrize("flags", ALL)
 def test_request(flags):
-    """What is not asked for is NULL."""
+    """Fields that are not requested are NULL."""
     t = gd.zeros((2, 3), "int16")
     if flags == F_CONTIGUOUS:
         refused(t, flags, r"want a Fortran-contiguous buffer, got strides \[3 1\] for shape \[2 3\]")
@@ -144,7 +144,7 @@ def test_request(flags):
 @pytest.mark.parametrize("flags", ALL)
 @pytest.mark.parametrize("dtype", ["bfloat16", "float8_e4m3fn", "complex32", "int128", "float32x2", "handle"])
 def test_dtypes_without_a_format(flags, dtype):
-    """Bytes are bytes; whoever asks for the format is told that there is none."""
+    """A request without a format gets bytes; a request with one gets an error."""
     t = gd.zeros(3, dtype)
     if flags & FORMAT:
         refused(t, flags, f"the buffer protocol has no format for {dtype}; exchange it by DLPack")
@@ -156,7 +156,7 @@ def test_dtypes_without_a_format(flags, dtype):
 @pytest.mark.parametrize("flags", ALL)
 @pytest.mark.parametrize("dtype", ["int4", "uint1", "float6_e2m3fn", "float4_e2m1fn"])
 def test_packed_dtypes(flags, dtype):
-    """R21: a stride in bytes does not exist."""
+    """R21: these dtypes have no stride in bytes."""
     refused(gd.zeros(8, dtype), flags, f"no format for {dtype}")
 
 

@@ -1,4 +1,4 @@
-"""ctypes' objects, and what multiprocessing makes of them: memory whose buffers say no strides."""
+"""ctypes objects, also those of multiprocessing: memory whose buffers have no strides."""
 
 import ctypes
 import gc
@@ -38,7 +38,7 @@ kinds = pytest.mark.parametrize("kind", NUMBERS, ids=lambda kind: kind.__name__)
 
 
 def check(x):
-    """A tensor over the memory of x, as NumPy sees it."""
+    """A tensor over the memory of x, compared with NumPy's array over it."""
     t, a = gd.asarray(x), np.ctypeslib.as_array(x) if isinstance(x, ctypes.Array) else np.asarray(x)
     assert (t.shape, t.dtype, t.tolist()) == (a.shape, a.dtype, a.tolist())
     assert t.is_contiguous() and not t.readonly
@@ -73,7 +73,7 @@ def test_memory_is_shared():
 
 
 def test_parts_of_arrays():
-    """An array in an array, or in a structure, begins where it begins."""
+    """An array within an array, or within a structure, starts at its own address."""
     x = (ctypes.c_int * 3 * 2)((1, 2, 3), (4, 5, 6))
     assert check(x[1]).tolist() == [4, 5, 6]
     assert gd.asarray(memoryview(x)).shape == (2, 3)
@@ -146,13 +146,13 @@ def test_multiprocessing(make):
 
 
 def test_times_of_numpy_are_bytes():
-    """They say no strides either; NumPy itself gives them as bytes."""
+    """Their buffers have no strides either; NumPy itself exports them as bytes."""
     x = np.datetime64("2020-01-01")
     assert gd.asarray(x).tolist() == list(memoryview(x))
 
 
 def test_overlong_exporters():
-    """R42: more dimensions than anybody has room for."""
+    """R42: more dimensions than are supported."""
     kind = ctypes.c_char
     for _ in range(64):
         kind = kind * 1

@@ -1,7 +1,8 @@
-"""Tensors on CUDA devices, by a driver that is not one (cuda/testdata/fake): it does queued work only when somebody waits
-for it, hides device memory from the CPU, logs every call, and counts what is not given back.
+"""Tensors on CUDA devices, with a fake driver (cuda/testdata/fake): it does queued work only when something waits for
+it, protects device memory from the CPU, logs every call, and counts what is not released.
 
-Each test is a script in a process of its own, since a process has one driver."""
+Each test is a script in its own process, since a process has one driver.
+"""
 
 import shutil
 import subprocess
@@ -78,7 +79,7 @@ def driver(tmp_path_factory):
 
 @pytest.fixture
 def cuda(driver, python):
-    """Runs a script that has the fake driver; nothing may be left at its end."""
+    """Runs a script with the fake driver; nothing may be unreleased at its end."""
 
     def run(script, **variables):
         return python(PRELUDE + script + POSTLUDE, GODLPACK_LIBCUDA=str(driver), **variables)
@@ -110,7 +111,7 @@ with gd.cuda.stream(1 << 20):
 
 
 def test_variable_set_by_python(driver, python):
-    """The process's environment counts, not the one it began with."""
+    """The process's current environment counts, not the initial one."""
     python(f"""
 import os
 del os.environ["GODLPACK_LIBCUDA"]
@@ -139,7 +140,7 @@ def test_no_device(cuda):
 
 
 def test_the_fake_is_declared_as_nvidia_declares(tmp_path):
-    """Whatever the fake has, it has with the arguments of cuda.h, if another package brings that."""
+    """All functions of the fake have the arguments of cuda.h, if another package has that header."""
     headers = [h for p in map(Path, sys.path) for h in (p / "triton/backends/nvidia/include/cuda.h",) if h.exists()]
     if not headers or not SOURCE.exists():
         pytest.skip("no cuda.h")
@@ -221,7 +222,7 @@ assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0, "the child calle
 
 
 def test_forked_child_has_no_cuda(cuda):
-    """CUDA does not survive fork; what was not used before the fork works after it."""
+    """CUDA initialized before a fork does not work in the child; otherwise it can be used there."""
     cuda("""
 def in_child(work):
     child = os.fork()
@@ -304,7 +305,7 @@ cuda.synchronize()
 
 
 def test_copies_between_devices_keep_order(cuda):
-    """The reader waits for the writer, and who may write next for the reader."""
+    """The reader's stream waits for the writer's, and the next writer's for the reader's."""
     cuda("""
 a, s = gd.zeros(2, device="cuda:0"), new_stream(0)
 with cuda.stream(s, device=0):
@@ -319,7 +320,7 @@ del fill
 
 
 def test_the_cpu_never_touches_device_memory(cuda):
-    """Each way to read is refused by name; touching the memory would end the process."""
+    """Each way to read is refused with an error; an access to the memory would end the process."""
     cuda("""
 t = gd.zeros((2, 2), device="cuda:1")
 assert "cuda:1" in repr(t) and "shape=(2, 2)" in repr(t)
@@ -372,7 +373,7 @@ raises(ValueError, "7 is no stream of device cpu", t.__dlpack__, stream=7, dl_de
 
 
 def test_consumers_see_what_was_queued(cuda):
-    """A consumer's stream that waits as told reads new values; one that said -1 may read old ones."""
+    """A consumer's stream that waits reads new values; a consumer that passed -1 may read old ones."""
     cuda("""
 mine, theirs = new_stream(), new_stream()
 result = gd.zeros(1, device="cuda")
@@ -391,7 +392,7 @@ del five, c
 
 
 def test_dl_device(cuda):
-    """R26, R29: the stream is one of the device asked for."""
+    """R26, R29: the stream belongs to the requested device."""
     cuda("""
 s = new_stream(1)
 t = of(1, 2).to("cuda:0")
@@ -459,8 +460,8 @@ p.t = q.t = old.t = None
 
 
 def test_producers_that_were_on_the_cpu_before(cuda):
-    """A type of which CPU tensors were taken is asked at full speed, without a stream: then its work is done on the default
-    stream (R28), which ours waits for."""
+    """A type that has exported CPU tensors is called by the fast path, without a stream: its work is then done on the
+    default stream (R28), for which godlpack's waits."""
     cuda(
         PRODUCER
         + """
@@ -485,7 +486,7 @@ p.t = None
 
 
 def test_stream_of_the_table(cuda):
-    """R58, R60: the table tells our stream and orders nothing; each thread has its own."""
+    """R58, R60: the table reports godlpack's stream and orders nothing; each thread has its own."""
     cuda("""
 class Table(ctypes.Structure):
     _fields_ = [("header", ctypes.c_void_p * 2)] + [(n, ctypes.c_void_p) for n in ("allocate", "take", "make", "borrow", "stream")]
@@ -611,7 +612,7 @@ del a
 
 
 def test_interface_streams(cuda):
-    """None asks for no order; a stream that is not ours is waited for, on the device alone."""
+    """None requests no order. For another stream than godlpack's, the device waits, not the host."""
     cuda(
         ARRAY
         + """

@@ -29,7 +29,7 @@ TYPES = {  # dlpack.h
     "ASCEND": 21,
 }
 
-HOST = {"CPU", "CUDA_HOST", "ROCM_HOST", "CUDA_MANAGED", "TPU_HOST"}  # whose number 0 goes without saying
+HOST = {"CPU", "CUDA_HOST", "ROCM_HOST", "CUDA_MANAGED", "TPU_HOST"}  # their names omit number 0
 
 types = pytest.mark.parametrize("kind", gd.DeviceType)
 
@@ -57,7 +57,7 @@ def test_number_and_name(kind):
 
 @types
 def test_number_zero(kind):
-    """R30: memory of the host has no number to speak of."""
+    """R30: host memory has device number 0."""
     device = gd.Device(kind)
     assert device.id == 0
     assert str(device).endswith(":0") == (kind.name not in HOST)
@@ -75,7 +75,7 @@ def test_a_device_makes_itself(kind):
 
 
 def test_equality():
-    """What is equal has the same hash: there is one name for each device."""
+    """Equal devices have equal hashes: each device has one name."""
     cuda = gd.Device("cuda:1")
     assert cuda == "cuda:1" and cuda == gd.Device(2, 1)
     assert hash(cuda) == hash("cuda:1") == hash(gd.Device(2, 1))

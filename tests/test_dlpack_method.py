@@ -1,4 +1,4 @@
-"""Tensor.__dlpack__ and __dlpack_device__: the producer's side of the array API."""
+"""Tensor.__dlpack__ and __dlpack_device__: the array API's producer."""
 
 import ctypes
 import gc
@@ -31,7 +31,7 @@ def test_arguments_are_keyword_only():
 
 @pytest.mark.parametrize("extra", [{"streams": None}, {"copied": True}, {"": 1}])
 def test_unknown_keyword(extra):
-    """R2: a TypeError, which tells consumers to ask with less."""
+    """R2: a TypeError, after which consumers call with fewer arguments."""
     with pytest.raises(TypeError, match="got an unexpected keyword argument"):
         gd.zeros(3).__dlpack__(max_version=(1, 0), **extra)
 
@@ -46,7 +46,7 @@ def test_legacy(version):
 
 @pytest.mark.parametrize("version", [(1, 0), (1, 3), (1, 99), (2, 0), (2**40, 7), (True, 0)])
 def test_versioned(version):
-    """R5, R6: our own version, whatever is asked for."""
+    """R5, R6: godlpack's own version, whichever is requested."""
     capsule = gd.zeros(3).__dlpack__(max_version=version)
     assert name_of(capsule) == "dltensor_versioned"
     managed = managed_in(capsule)
@@ -65,7 +65,7 @@ def test_version_beyond_64_bits():
 )
 @pytest.mark.parametrize("rest", [{}, {"copy": False}], ids=["fast path", "Go"])
 def test_wrong_version(version, rest):
-    """R7, by either route."""
+    """R7, in both forms of the call."""
     with pytest.raises(TypeError, match="want None or a tuple of two ints, got"):
         gd.zeros(3).__dlpack__(max_version=version, **rest)
 
@@ -79,7 +79,7 @@ def test_stream(stream, form):
 
 @pytest.mark.parametrize("stream", [0, 1, 2, 3, -2, 12345])
 def test_streams_that_the_cpu_has_not(stream):
-    """R27, R3: not a TypeError."""
+    """R27, R3: an error, but not a TypeError."""
     with pytest.raises(ValueError, match=rf"'stream': {stream} is no stream of device cpu"):
         gd.zeros(3).__dlpack__(stream=stream)
 
@@ -99,7 +99,7 @@ def test_wrong_streams(stream):
     ("device", "good", "bad"), [((2, 0), [None, -1, 1], [0, -2]), ((10, 0), [None, -1, 0, 3, 2**63], [1, 2, -2])]
 )
 def test_streams_of_gpus(device, good, bad):
-    """R28: CUDA has no stream 0, ROCm no streams 1 and 2."""
+    """R28: CUDA has no stream 0, and ROCm no streams 1 and 2."""
     t = gd.from_dlpack(Forged(device=device).capsule())
     for stream in good:
         assert record_in(t.__dlpack__(stream=stream)).device_pair() == device
@@ -134,7 +134,7 @@ def test_devices_that_are_not_there(device, copying):
 
 @forms
 def test_copies_are_where_they_were_asked_for(form):
-    """R26: the device that was asked for, or an error."""
+    """R26: the requested device, or an error."""
     t = gd.from_dlpack(Forged(device=(3, 0)).capsule())
     with pytest.raises(BufferError, match="no CUDA driver"):
         t.__dlpack__(copy=True, dl_device=(3, 0), **form)
@@ -145,7 +145,7 @@ def test_copies_are_where_they_were_asked_for(form):
 
 @pytest.mark.parametrize("text", ["True", "False", ""])
 def test_copy_is_no_text(text):
-    """R25: "False" would be true."""
+    """R25: the text "False" would be true."""
     for call in (gd.zeros(3).__dlpack__, lambda copy: gd.from_dlpack(gd.zeros(3), copy=copy)):
         with pytest.raises(ValueError, match=f"'copy': want None, True or False, got '{text}'"):
             call(copy=text)
@@ -169,13 +169,13 @@ def test_devices_beyond_32_bits(device):
         gd.zeros(3).__dlpack__(dl_device=device)
 
 
-# ---- what is exported ----
+# ---- exports ----
 
 
 @pytest.mark.parametrize("name", DTYPES)
 @forms
 def test_record(name, form):
-    """R14, R16, R17, R20-R22: all is said, with no byte_offset."""
+    """R14, R16, R17, R20-R22: the record is complete, without byte_offset."""
     t = gd.zeros((2, 3), name)
     record = record_in(t.__dlpack__(**form))
     assert record.dtype_triple() == DTYPES[name]
@@ -194,14 +194,14 @@ def test_strides_are_always_there(key, form):
     record = record_in(view.__dlpack__(**form))
     assert record.dims() == view.shape
     assert record.steps() == view.strides
-    assert record.shape and record.strides  # also of 0 dimensions
+    assert record.shape and record.strides  # with 0 dimensions, too
     assert record.data == view.data_ptr
 
 
 @pytest.mark.parametrize("shape", [(0,), (2, 0, 3)])
 @forms
 def test_no_elements_no_data(shape, form):
-    """R15, also of somebody else's memory."""
+    """R15, also for memory of others."""
     for t in (gd.zeros(shape), gd.from_dlpack(Forged(shape).capsule())):
         record = record_in(t.__dlpack__(**form))
         assert record.data is None
@@ -209,7 +209,7 @@ def test_no_elements_no_data(shape, form):
 
 
 def test_deleter_is_never_missing():
-    """R13: jax would abort."""
+    """R13: jax would abort without one."""
     t = gd.from_dlpack(Forged(deleter=False).capsule())
     for form in EVERY_FORM:
         assert managed_in(t.__dlpack__(**form)).deleter
@@ -298,7 +298,7 @@ def test_copy_of_a_view_is_contiguous():
 
 
 def test_copied_is_no_news_for_the_next():
-    """R24: who gets it from us gets it as it is."""
+    """R24: IS_COPIED of an imported tensor is not passed on to its consumers."""
     t = gd.from_dlpack(Forged(flags=IS_COPIED).capsule())
     assert managed_in(t.__dlpack__(max_version=(1, 0))).flags == 0
 
@@ -314,12 +314,12 @@ def test_memory_the_cpu_cannot_read_is_not_copied(device, wanted):
             t.__dlpack__(**keywords)
 
 
-# ---- life ----
+# ---- lifetime ----
 
 
 @forms
 def test_unconsumed_capsule(form):
-    """R9: its destructor deletes; the counters have the proof."""
+    """R9: its destructor deletes the tensor, as the counters prove."""
     before = gd._core._counters()
     capsule = gd.zeros(3).__dlpack__(**form)
     del capsule
@@ -330,7 +330,7 @@ def test_unconsumed_capsule(form):
 
 @forms
 def test_unconsumed_capsule_in_an_exception(form):
-    """R9: the exception on its way is not touched."""
+    """R9: the exception that is being raised is not changed."""
 
     def fail():
         capsule = gd.zeros(3).__dlpack__(**form)
@@ -375,7 +375,7 @@ def test_export_outlives_the_tensor(form):
 
 @forms
 def test_deleter_on_a_thread_without_the_gil(form):
-    """R12: ctypes lets go of the GIL, and Python has never seen the thread's work."""
+    """R12: ctypes releases the GIL, on a new thread."""
     t = gd.zeros(3)
     managed = take(t.__dlpack__(**form))
     del t
@@ -405,7 +405,7 @@ def test_deleter_on_a_thread_without_python(form):
 
 @pytest.mark.skipif(sys.platform != "linux", reason="wants pthread_t to be a long")
 def test_deleter_of_a_buffer_on_a_thread_without_python():
-    """R12: here the deleter needs the GIL, to give the buffer back, and takes it."""
+    """R12: this deleter takes the GIL, to release the buffer."""
     memory = bytearray(b"abc")
     managed = take(gd.asarray(memory).__dlpack__())
     with pytest.raises(BufferError):
@@ -449,8 +449,8 @@ class MethodDescriptor(ctypes.Structure):
 
 @pytest.mark.parametrize("name", ["__dlpack__", "copy", "to", "reshape", "tolist"])
 def test_methods_without_their_object(name):
-    """A call without an object that CPython has specialized says -1 arguments, even to `str.split`, and takes for the
-    object what lies on its stack. That is undefined, so it is not called that way here, but as it would call us."""
+    """If CPython calls a specialized method without its object, it passes -1 arguments, even to `str.split`, and takes
+    a value on its stack for the object. That is undefined behaviour, so this test makes the same C call itself."""
     method = getattr(gd.Tensor, name)
     with pytest.raises(TypeError, match="unbound method"):
         method()

@@ -1,4 +1,4 @@
-"""Docstrings: numpydoc's format, parameters as in the signature, examples that run, the same text in the stubs."""
+"""Docstrings: numpydoc's format, parameters as in the signature, working examples, and the same text in the stubs."""
 
 import ast
 import builtins
@@ -20,12 +20,12 @@ from godlpack import _tool
 
 SECTIONS = ["Parameters", "Attributes", "Returns", "Raises", "Warns", "See Also", "Notes", "Examples"]
 WIDEST = 80
-SLOTS = (type(object.__hash__), type(object.__eq__))  # Python itself writes their docstrings
+SLOTS = (type(object.__hash__), type(object.__eq__))  # Python writes their docstrings
 MODULES = [gd, gd.cuda, gd.testing, gd.typing]
 
 
 def members(cls):
-    """A type's own public members, and the special ones that the extension documents."""
+    """A type's own public members, and the special methods that the extension documents."""
     in_extension = cls.__module__ == "godlpack"
     for name, member in vars(cls).items():
         special = in_extension and member.__doc__ and name != "__new__" and not isinstance(member, SLOTS)
@@ -34,7 +34,7 @@ def members(cls):
 
 
 def documented():
-    """Each public thing with its name, as a user finds it by help()."""
+    """All public objects with their names, as help() shows them."""
     for module in MODULES:
         yield module.__name__, module
         for name in getattr(module, "__all__", ()):
@@ -111,12 +111,12 @@ def test_format(name, thing):
     assert headings == [heading for heading in SECTIONS if heading in headings], headings
 
 
-NOT_CALLED = (Exception, enum.Enum, gd.Tensor, gd.Function)  # by users, whatever their signatures say
+NOT_CALLED = (Exception, enum.Enum, gd.Tensor, gd.Function)  # users do not call these, whatever their signatures are
 
 
 @each(CALLABLES)
 def test_parameters(name, thing):
-    """The section names the parameters of the signature, in its order; special methods of one line have none."""
+    """The section has the parameters of the signature in their order. Special methods may have no such section."""
     found = sections(text_of(thing))
     described = entries(found.get("Parameters", found.get("Attributes", [])))
     if isinstance(thing, type) and issubclass(thing, NOT_CALLED):
@@ -168,7 +168,7 @@ STUB = Path(gd.__file__).with_name("_core.pyi")
 
 
 def stub_docstrings():
-    """Each class and function of the stub, with its docstring: that of the first overload."""
+    """The docstring of each class and function in the stub; of overloads, the first one's."""
     found = {}
     tree = ast.parse(STUB.read_text(encoding="utf-8"))
     for node in tree.body:
@@ -184,7 +184,7 @@ def stub_docstrings():
 
 @pytest.mark.parametrize(("name", "text"), stub_docstrings().items(), ids=list(stub_docstrings()))
 def test_stub_has_the_same_text(name, text):
-    """internal/cpython/docstrings.h and _core.pyi; of slots, whose docstring is Python's, the stub has one alone."""
+    """docstrings.h (in internal/cpython) and _core.pyi have the same text. Docstrings of slots are only in the stub."""
     owner, _, member = name.rpartition(".")
     at_run_time = vars(getattr(gd._core, owner)).get(member) if owner else getattr(gd._core, name)
     if owner and (at_run_time is None or isinstance(at_run_time, SLOTS)):

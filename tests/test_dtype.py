@@ -61,7 +61,7 @@ def test_dtypes_have_no_order():
 
 
 def check_foreign(name, foreign):
-    """foreign says what name says, and nothing else."""
+    """A foreign dtype equals the DType of that name, and no other."""
     dtype = gd.DType(name)
     assert gd.DType(foreign) == dtype
     assert dtype == foreign

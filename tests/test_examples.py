@@ -1,4 +1,4 @@
-"""The examples, each as its user has it: built by godlpack's backend into a wheel, installed, tested by its own tests."""
+"""The examples as users get them: built into a wheel by godlpack's backend, installed, tested by their own tests."""
 
 import os
 import shutil
@@ -14,14 +14,14 @@ NEEDS = {
     "biasgelu": [],
     "imagebatch": ["PIL"],
     "textfeat": ["hypothesis", "sklearn"],
-}  # for its tests, beside numpy and torch
+}  # for its tests, in addition to numpy and torch
 QUICK = {"imagebatch": ["--files", "4"], "textfeat": ["--texts", "4"]}
-FAKE = EXAMPLES.parent / "cuda" / "testdata" / "fake" / "fake.c"  # a driver of CUDA for machines without a GPU
+FAKE = EXAMPLES.parent / "cuda" / "testdata" / "fake" / "fake.c"  # a CUDA driver for machines without a GPU
 BUILD = "import godlpack.build, sys; godlpack.build.build_wheel(sys.argv[1])"
 
 
 def python(folder: Path, *arguments: str, path: Path | None = None, **environment: str) -> str:
-    """Runs Python in a folder. It has what this Python has, and before that the packages in path."""
+    """Runs Python in a folder, with this Python's packages, and before them those in path."""
     places = [str(path)] if path else []
     env = {**os.environ, **environment, "PYTHONPATH": os.pathsep.join([*places, *filter(None, sys.path)])}
     command = [sys.executable, "-P", *arguments]
@@ -32,7 +32,7 @@ def python(folder: Path, *arguments: str, path: Path | None = None, **environmen
 
 @pytest.fixture(scope="module", params=sorted(NEEDS))
 def example(request, tmp_path_factory) -> tuple[str, Path, Path]:
-    """An example's name, a copy of its folder, and the folder where its wheel is installed. Nothing comes from a network."""
+    """An example's name, a copy of its folder, and the folder of its installed wheel. Nothing is downloaded."""
     name = request.param
     for module in ("hatchling", "numpy", "torch", *NEEDS[name]):
         pytest.importorskip(module)

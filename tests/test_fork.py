@@ -1,4 +1,4 @@
-"""Forked children: each gets a Go runtime of its own at first need, and works on what it inherited."""
+"""Forked children: each starts a Go runtime of its own at its first use, and works on inherited tensors."""
 
 import os
 import shlex
@@ -65,7 +65,7 @@ BEFORE = {
 @pytest.mark.parametrize("before", BEFORE.values(), ids=BEFORE.keys())
 class TestChild:
     def test_everything_works(self, forking, before):
-        """What entering the parent's runtime would make hang: allocation, many calls, new threads."""
+        """Work that would hang in the parent's runtime: allocation, many calls, new threads."""
         forking(
             before
             + """
@@ -106,7 +106,7 @@ fork(inside)
         )
 
     def test_forked_by_a_thread(self, forking, before):
-        """It is the child's main thread; one that returns without having needed Go ends the child."""
+        """The forking thread is the child's main thread; if it returns without a use of Go, the child ends."""
         forking(
             before
             + """
@@ -139,7 +139,7 @@ fork(inside, 5)
         forking(before + "\nfork(lambda: None)")
 
     def test_exit_by_the_book(self, forking, before):
-        """Finalization, as after a fork in a script: not os._exit."""
+        """The child finalizes Python, as after a fork in a script, instead of calling os._exit."""
         forking(
             before
             + """
@@ -156,7 +156,7 @@ assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
 
 class TestInheritance:
     def test_what_needs_no_go_starts_none(self, forking, np):
-        """Attributes, exports and exchange of types that were planned before."""
+        """Attributes, exports, and exchange with types that have plans."""
         forking(
             """
 import numpy as np
@@ -189,7 +189,7 @@ fork(inside)
         )
 
     def test_what_is_inherited_is_given_back(self, forking, np):
-        """Tensors, views, exports and imports of the parent, released and used on in the child, and its own."""
+        """The child uses and releases tensors, views, exports and imports of the parent, and its own."""
         forking(
             """
 import numpy as np
@@ -220,7 +220,7 @@ assert owed() == nothing, (owed(), nothing)
         )
 
     def test_plans_made_in_the_child_are_used(self, forking, np):
-        """Go writes them in a copy of the library; the lanes that read them are the first library's."""
+        """Go writes them in a copy of the library; the fast paths that read them are in the first library."""
         forking(
             """
 import numpy as np
@@ -258,7 +258,7 @@ fork(inside)
         )
 
     def test_fork_in_a_method_that_go_called(self, forking):
-        """The child has dead Go frames beneath it, and never returns to them."""
+        """The child has dead Go frames on its stack, and never returns to them."""
         forking(
             """
 class Producer:
@@ -272,7 +272,7 @@ assert gd.from_dlpack(Producer()).tolist() == [0.0] * 3
         )
 
 
-# ---- the ways in which programs fork ----
+# ---- ways to fork ----
 
 
 def program(tmp_path, text):
@@ -313,7 +313,7 @@ if __name__ == "__main__":
         )
 
     def test_data_loader(self, python, torch, tmp_path, method):
-        """Two epochs; workers have torch's own handlers for SIGSEGV and SIGBUS. Those not forked import torch again."""
+        """Two epochs. Workers have torch's handlers for SIGSEGV and SIGBUS. Those not forked import torch again."""
         workers = 2 if method == "fork" else 1
         python(
             program(
@@ -358,7 +358,7 @@ assert subprocess.run(["true"], preexec_fn=between).returncode == 0
 
 
 def test_many_children_of_a_busy_parent(forking):
-    """Half of them fork again. GODLPACK_FORKS says how many; 2000 is a soak."""
+    """Half of them fork again. GODLPACK_FORKS sets their number; 2000 is a soak test."""
     forking(
         """
 import threading
@@ -391,11 +391,11 @@ stop = True
     )
 
 
-# ---- where no copy can be made ----
+# ---- failures to copy the library ----
 
 
 def test_no_room_for_a_copy(forking):
-    """Neither in memory nor in a folder: a RuntimeError that says what was tried; C goes on."""
+    """Neither memory nor a folder has room: a RuntimeError names what was tried; C code still works."""
     forking(
         """
 import resource
@@ -422,7 +422,7 @@ fork(inside)
 
 @pytest.mark.skipif(not shutil.which(shlex.split(os.environ.get("CC", "cc"))[0]), reason="needs a C compiler")
 def test_no_memory_files(forking, tmp_path):
-    """The copy goes into a folder then, and leaves nothing there."""
+    """The copy is then written to a folder, and removed from it."""
     shim = tmp_path / "shim.so"
     code = "#include <errno.h>\nint memfd_create(const char *n, unsigned f) { return errno = ENOSYS, -1; }"
     compiler = shlex.split(os.environ.get("CC", "cc"))
@@ -497,7 +497,7 @@ int fcntl(int fd, int what, ...) {
 
 @pytest.fixture(scope="module")
 def system(tmp_path_factory):
-    """A library to preload, in which the system refuses what the environment variable FAILS names."""
+    """A library to preload that makes the system calls fail which the environment variable FAILS names."""
     shim = tmp_path_factory.mktemp("system") / "shim.so"
     compiler = shlex.split(os.environ.get("CC", "cc"))
     command = [*compiler, "-U_FILE_OFFSET_BITS", "-shared", "-fPIC", "-xc", "-o", str(shim), "-"]
@@ -508,7 +508,7 @@ def system(tmp_path_factory):
 @pytest.mark.parametrize("folder", ["/tmp", "", None])
 @pytest.mark.parametrize("what", ["fstat", "sendfile", "memfd", "memfd, sendfile", "open", "old kernel", "fcntl"])
 def test_system_refuses(forking, system, what, folder):
-    """What stands in the way of a copy is said, and the next call tries again; what has another way takes it."""
+    """The error names what prevented the copy, and the next call tries again; if there is another way, it is used."""
     script = f"""
 gd.zeros(3)
 def inside():
@@ -536,7 +536,7 @@ fork(inside)
 
 
 def test_library_was_replaced(forking, tmp_path):
-    """By an upgrade, say: the file at the path is not this library any more."""
+    """After an upgrade, for example, the file at the path is no longer this library."""
     script = """
 import shutil
 gd.zeros(3)
@@ -593,7 +593,7 @@ fork(inside)
 
 
 def test_unguarded_entry_ends_at_once(forking):
-    """A C function of cgo's, called past the entry in a child: one line and SIGABRT, where Go would hang."""
+    """A C function of cgo's, called in a child without the entry, ends with a message and SIGABRT; Go would hang."""
     script = """
 import ctypes
 gd.zeros(3)

@@ -1,4 +1,4 @@
-"""from_dlpack and asarray: the consumer's side, fed with what others may produce, right or wrong."""
+"""from_dlpack and asarray: the consumer's side, with valid and invalid input."""
 
 import contextlib
 import ctypes
@@ -32,7 +32,7 @@ importers = pytest.mark.parametrize("importer", [gd.from_dlpack, gd.asarray])
 
 
 def check_taken(forged, importer=gd.from_dlpack):
-    """Takes a good forgery: the memory is shared, the capsule used, the deleter called once, at the end."""
+    """Imports a valid fake: the memory is shared, the capsule used, and the deleter called once, at the end."""
     capsule = forged.capsule()
     t = importer(capsule)
     assert name_of(capsule).startswith("used_dltensor")
@@ -43,7 +43,7 @@ def check_taken(forged, importer=gd.from_dlpack):
 
 
 def check_refused(forged, wanted, error=BufferError):
-    """R37: the capsule is left live, and its destructor calls the deleter, once."""
+    """R37: the capsule stays live, and its destructor calls the deleter once."""
     capsule = forged.capsule()
     name = name_of(capsule)
     with pytest.raises(error, match=wanted):
@@ -93,14 +93,14 @@ def test_versions(version):
 
 @pytest.mark.parametrize("version", [(0, 0), (0, 8), (2, 0), (3, 7), (2**32 - 1, 0)])
 def test_versions_to_come(version):
-    """R34: of another major, nothing beyond version and deleter is read; a versioned record of major 0 never was."""
+    """R34: of another major version, only version and deleter are read. No versioned record has major 0."""
     forged = Forged((3,), version=version, ndim=-5, data=0x10)
     check_refused(forged, rf"want DLPack 1\.x, got a tensor of DLPack {version[0]}\.{version[1]}")
 
 
 @pytest.mark.parametrize("flags", [0, READ_ONLY, IS_COPIED, PADDED, 1 << 3, 1 << 63, 2**64 - 1 - READ_ONLY - PADDED])
 def test_flags(flags):
-    """R23, R35: unknown flags mean nothing; padding means nothing to float32."""
+    """R23, R35: unknown flags are ignored, as is padding for float32."""
     t = check_taken(Forged(flags=flags))
     assert t.readonly == bool(flags & READ_ONLY)
     assert t.tolist() == VALUES
@@ -109,7 +109,7 @@ def test_flags(flags):
 
 @pytest.mark.parametrize(("flags", "nbytes"), [(0, 3), (PADDED, 6)])
 def test_padded(flags, nbytes):
-    """R21: an int4 for each byte, or two."""
+    """R21: a padded tensor has one int4 in each byte, others have two."""
     forged = Forged((6,), dtype=(0, 4, 1), flags=flags)
     forged.memory[1] = 4.0 + 8 * 0.25  # 0x40C00000
     t = check_taken(forged)
@@ -168,7 +168,7 @@ def test_no_elements_no_data(shape, legacy):
 
 @pytest.mark.parametrize("offset", [1, 2, 3])
 def test_misaligned_data(offset):
-    """R42: numpy exports such; values are read and copied right."""
+    """R42: numpy exports such data; values are read and copied correctly."""
     forged = Forged((2,), byte_offset=offset)
     t = check_taken(forged)
     assert t.data_ptr == forged.data + offset
@@ -181,7 +181,7 @@ def test_misaligned_data(offset):
 @pytest.mark.parametrize("name", DTYPES)
 @legacies
 def test_dtypes(name, legacy):
-    """R20, R21, R46: taken as they are, lanes too."""
+    """R20, R21, R46: dtypes are kept, with their lanes."""
     forged = Forged((4,), dtype=DTYPES[name], legacy=legacy)
     t = check_taken(forged)
     assert t.dtype == name
@@ -201,7 +201,7 @@ def test_bool_bytes_beyond_one():
 
 @pytest.mark.parametrize("kind", gd.DeviceType)
 def test_devices(kind):
-    """Known devices are taken; only host memory is read."""
+    """Tensors on known devices are imported; only host memory is read."""
     host = kind.name in ("CPU", "CUDA_HOST", "ROCM_HOST", "CUDA_MANAGED", "TPU_HOST")
     forged = Forged(device=(kind, 0))
     t = check_taken(forged)
@@ -219,7 +219,7 @@ def test_devices(kind):
 
 @pytest.mark.parametrize("device", [(2, 0), (4, 0), (8, 0)])
 def test_offset_travels_where_data_is_a_handle(device):
-    """An address takes the offset in; a handle (of OpenCL, Metal, ...) cannot."""
+    """An address includes the offset; a handle (of OpenCL, Metal, ...) cannot."""
     from fakes import managed_in
 
     t = check_taken(Forged((4,), device=device, byte_offset=4))
@@ -229,7 +229,7 @@ def test_offset_travels_where_data_is_a_handle(device):
 
 
 def test_no_deleter():
-    """R13, R36: legal, and nothing to call."""
+    """R13, R36: a deleter of NULL is valid."""
     forged = Forged(deleter=False)
     t = check_taken(forged)
     assert t.tolist() == VALUES
@@ -238,7 +238,7 @@ def test_no_deleter():
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_exception_survives_a_deleter():
-    """R9: the tensor dies on the stack while the call's exception is on its way. A deleter may be a Python callback."""
+    """R9: the tensor is released while the call's exception is set. A deleter may be a Python callback."""
     forged = Forged()
     with pytest.raises(TypeError, match="unexpected keyword argument 'bad'"):
         gd.from_dlpack(forged.capsule()).__dlpack__(bad=1)
@@ -292,7 +292,7 @@ def test_exception_survives_a_deleter():
 )
 @legacies
 def test_refusals(shape, strides, wanted, rest, legacy):
-    """R17, R20, R21, R35, R37, R39, R41, R42, R46, R48: a BufferError names the field, wanted and got."""
+    """R17, R20, R21, R35, R37, R39, R41, R42, R46, R48: a BufferError with the field, and wanted and actual value."""
     check_refused(Forged(shape, strides, legacy=legacy, **rest), wanted)
 
 
@@ -332,7 +332,7 @@ def test_capsule_without_a_name():
 
 
 def test_producer_is_asked_for_our_version():
-    """R33: no stream, no device, no copy unless wanted."""
+    """R33: only our max_version is passed; no stream, and no device or copy unless requested."""
     producer = Producer(Forged())
     t = gd.from_dlpack(producer)
     assert t.tolist() == VALUES
@@ -364,7 +364,7 @@ def test_what_the_producer_is_asked(asked, keywords):
 
 
 class Old(Producer):
-    """A producer of 2021: __dlpack__ knows stream only."""
+    """A producer from 2021: __dlpack__ takes only stream."""
 
     def __dlpack__(self, *, stream=None):
         self.calls.append(stream)
@@ -373,7 +373,7 @@ class Old(Producer):
 
 @pytest.mark.parametrize("asked", [{}, {"copy": False}, {"device": "cpu"}])
 def test_old_producer(asked):
-    """R33: asked again with nothing."""
+    """R33: called again without arguments."""
     producer = Old(Forged(legacy=True))
     assert gd.from_dlpack(producer, **asked).tolist() == VALUES
     assert producer.calls == [None]
@@ -390,7 +390,7 @@ importers = pytest.mark.parametrize("importer", IMPORTERS.values(), ids=IMPORTER
 
 
 class Wrapper:
-    """Hands what it is asked to what it is made with; its own signature says nothing."""
+    """Passes its arguments to another producer; its own signature takes any."""
 
     def __init__(self, inner, asked):
         self.inner, self.asked = inner, asked
@@ -403,7 +403,7 @@ class Wrapper:
 @importers
 @pytest.mark.parametrize("first", IMPORTERS.values(), ids=IMPORTERS)
 def test_old_producer_is_remembered(importer, first):
-    """R33: asked twice the first time, and once from then on."""
+    """R33: two calls the first time, one from then on."""
     asked = []
     kind = type("Fresh", (Wrapper,), {})
     assert first(kind(Old(Forged(legacy=True)), asked)).tolist() == VALUES
@@ -417,7 +417,7 @@ def test_old_producer_is_remembered(importer, first):
 
 @importers
 def test_remembered_type_that_changes(importer, np):
-    """R23, R33: what legacy capsules cannot say is asked for again, with the version; so is what takes more than before."""
+    """R23, R33: called with max_version for what legacy capsules cannot describe, or if it takes more than before."""
     asked = []
     kind = type("Fresh", (Wrapper,), {})
     gd.from_dlpack(kind(Old(Forged(legacy=True)), asked))
@@ -441,7 +441,7 @@ def test_remembered_type_that_changes(importer, np):
 
 @importers
 def test_only_the_version_decides(importer, np):
-    """R33: a producer that knows max_version, but not copy=, is asked for it from then on."""
+    """R33: a producer that takes max_version but not copy= is called with max_version from then on."""
     asked = []
 
     class Middle(Producer):
@@ -458,7 +458,7 @@ def test_only_the_version_decides(importer, np):
 
 @importers
 def test_type_errors_of_a_planned_type(importer):
-    """R49: the producer's own, at once."""
+    """R49: the producer's own error, after one call."""
     asked = []
     kind = type("Fresh", (Wrapper,), {})
     gd.from_dlpack(kind(Producer(Forged()), asked))
@@ -491,7 +491,7 @@ class Unheard(Exception):  # noqa: N818
     "error", [BufferError, ValueError, RuntimeError, TypeError, Unheard, KeyboardInterrupt, MemoryError]
 )
 def test_exceptions_of_the_producer(error):
-    """R49: the very object, at the first call."""
+    """R49: the same exception object, after the first call."""
     producer = Raising(error("mine"))
     with pytest.raises(error) as caught:
         gd.from_dlpack(producer)
@@ -502,7 +502,7 @@ def test_exceptions_of_the_producer(error):
 @importers
 @pytest.mark.parametrize("planned", [False, True])
 def test_type_error_inside_the_producer(importer, planned):
-    """R33, R49: one that speaks of arguments may mean an old producer, which is asked once more; then the error comes through."""
+    """R33, R49: its text matches that of an old producer, which is called once more; then the error is raised."""
     kind = type("Fresh", (Raising,), {})
     if planned:
         kind.__dlpack__ = lambda self, **keywords: Forged().capsule()
@@ -516,7 +516,7 @@ def test_type_error_inside_the_producer(importer, planned):
 
 
 def test_first_error_of_a_producer_that_warns():
-    """A library may warn of the bare question: the error of the usual one is what counts."""
+    """A library may warn about a call without arguments: the error of the first call is raised."""
     pa = pytest.importorskip("pyarrow")
     for _ in range(2):
         with warnings.catch_warnings():
@@ -560,7 +560,7 @@ def test_how_producers_say_that_they_are_old(importer, text):
 
 @importers
 def test_error_of_an_old_producer(importer):
-    """What it cannot export is what is said, not what it does not know; also once it is known to be old."""
+    """The error of the call without arguments is raised, also when the producer is known to be old."""
     kind = type("Fresh", (Old,), {})
 
     def refuse(self, *, stream=None):
@@ -611,7 +611,7 @@ class Uncopying(Producer):
 
 @pytest.mark.parametrize("keywords", [{}, {"device": "cpu"}])
 def test_copy_that_the_producer_refuses(keywords):
-    """R47: then it lends, and we copy."""
+    """R47: it is called without copy, and godlpack copies."""
     producer = Uncopying(Forged())
     t = gd.from_dlpack(producer, copy=True, **keywords)
     assert producer.calls == [True, None]
@@ -621,7 +621,7 @@ def test_copy_that_the_producer_refuses(keywords):
 
 @pytest.mark.parametrize(("copy", "calls"), [(True, 2), (False, 1), (None, 1)])
 def test_producer_that_refuses_all(copy, calls):
-    """R49: the error comes through."""
+    """R49: its error is raised."""
     producer = Raising(BufferError("mine"))
     with pytest.raises(BufferError) as caught:
         gd.from_dlpack(producer, copy=copy)
@@ -640,7 +640,7 @@ def test_producer_that_refuses_all(copy, calls):
     ids=["legacy", "NULL shape", "bad", "bad legacy", "DLPack 2.0"],
 )
 def test_producer_is_asked_once(forged, wanted):
-    """R49: also when there is a plan for its type, and its answer is not what was planned."""
+    """R49: also if its type has a plan, and its answer differs from the planned one."""
     gd.from_dlpack(Producer(Forged()))
     producer = Producer(forged())
     if wanted:
@@ -654,10 +654,10 @@ def test_producer_is_asked_once(forged, wanted):
 @pytest.mark.parametrize("shape", [(0, 2**31, 2**31, 2), (2**31, 2**31, 0, 2), (2**62, 2, 0)])
 @pytest.mark.parametrize("data", [None, OWN], ids=["NULL", "data"])
 def test_nothing_of_too_many(shape, data):
-    """R17: without elements, but without row-major strides in 64 bits too: refused by every route."""
+    """R17: without elements, but also without row-major strides in 64 bits: refused by every protocol."""
     wanted = "want fewer than 2\\^63 elements"
     strides = (1,) * len(shape)
-    gd.from_dlpack(Producer(Forged()))  # so that there is a plan
+    gd.from_dlpack(Producer(Forged()))  # makes a plan
     with pytest.raises(BufferError, match=wanted):
         gd.from_dlpack(Producer(Forged(shape, strides, data=data)))
     check_refused(Forged(shape, strides, data=data), wanted)
@@ -669,13 +669,13 @@ def test_nothing_of_too_many(shape, data):
 
 @pytest.mark.parametrize("shape", [(0, 2**62), (2**31, 0, 2**31), (0, 2**31, 2**31)])
 def test_nothing_of_many(shape):
-    """R40: as much as there may be can be copied."""
+    """R40: the largest possible shape can be copied."""
     for forged in (Forged(shape, (7,) * len(shape), data=None), Forged(shape)):
         assert gd.from_dlpack(forged.capsule()).copy().shape == shape
 
 
 def test_copy_that_the_producer_made():
-    """R24: not copied again."""
+    """R24: it is not copied again."""
     forged = Forged(flags=IS_COPIED)
     t = gd.from_dlpack(Producer(forged), copy=True)
     assert t.data_ptr == forged.data
@@ -716,7 +716,7 @@ def test_refusal_names_the_producer():
 
 
 def test_device_method_may_be_missing():
-    """R31: not needed for anything."""
+    """R31: the import does not use it."""
 
     class Half:
         def __dlpack__(self, **_):
@@ -805,7 +805,7 @@ def test_own_tensor():
 
 
 def test_producer_itself_is_not_held():
-    """Importing holds no reference to the producer itself."""
+    """Importing keeps no reference to the producer."""
     producer = Producer(Forged())
     count = sys.getrefcount(producer)
     t = gd.from_dlpack(producer)
@@ -826,8 +826,8 @@ def test_producer_itself_is_not_held():
     ids=str,
 )
 def test_fast_path_leaves_odd_records_to_go(record):
-    """Far from plain: Go takes it or refuses it, and either way it is given back once."""
-    assert gd.from_dlpack(Producer(Forged())).size == 3  # so that there is a plan
+    """Go imports or refuses records that the fast path does not handle; both release them once."""
+    assert gd.from_dlpack(Producer(Forged())).size == 3  # makes a plan
     forged = Forged(**record)
     with contextlib.suppress(BufferError):
         assert gd.from_dlpack(Producer(forged)).shape == record.get("shape", (3,))

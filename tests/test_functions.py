@@ -1,4 +1,4 @@
-"""Functions of libraries: what Python passes, what comes back, and what a host must not be harmed by."""
+"""Functions of libraries: arguments, results, and protection of the host from faulty libraries."""
 
 import array
 import copy
@@ -37,7 +37,7 @@ pytestmark = [
 
 
 def without_addresses(value):
-    """An id for a set of parameters that is the same in each process."""
+    """A parameter id without addresses, the same in each process."""
     return re.sub(r" at 0x[0-9a-f]+", "", repr(value))
 
 
@@ -55,7 +55,7 @@ def library(tmp_path_factory):
 @pytest.fixture(scope="session")
 def f(library):
     module = gd.load_module(library)
-    sys.modules["functions"] = module  # for pickle, which asks for functions by name
+    sys.modules["functions"] = module  # pickle looks functions up by name
     yield module
     del sys.modules["functions"]
 
@@ -194,7 +194,7 @@ def test_text_may_hold_nul(f):
 
 def test_numpy_arguments(f, np):
     x = np.arange(6, dtype=np.int32).reshape(2, 3)
-    for _ in range(2):  # the first makes the plan
+    for _ in range(2):  # the first call makes the plan
         assert f.tell(x, None, None) == "tensor 0 32 (2:3,3:1,) 0;null;null;"
     assert f.tell(x[::-1, ::2], None, None) == "tensor 0 32 (2:-3,2:2,) 3;null;null;"
     x.flags.writeable = False
@@ -290,7 +290,7 @@ class Described:
 
 
 def test_array_interface_of_the_instance(f, np):
-    """NumPy takes it, too. A class is not what its objects' descriptors describe."""
+    """NumPy takes it, too. On a class, __array_interface__ describes its instances and is not used."""
     owner = np.arange(2, dtype=np.uint8)
     x = types.SimpleNamespace(__array_interface__=owner.__array_interface__)
     assert f.tell(x, None, None) == "tensor 1 8 (2:1,) 0;null;null;"
@@ -361,7 +361,7 @@ def test_references_balance(f, np, torch):
             with pytest.raises((TypeError, ValueError)):
                 wrong()
     gc.collect()
-    after = count(x, y, text, items, f.tell)  # on its own: pytest holds what an assertion looks at
+    after = count(x, y, text, items, f.tell)  # not in the assertion, which holds references
     assert after == before
 
 
@@ -548,7 +548,7 @@ def test_scratch_memory_is_for_one_call(f, np):
     def callback(y):
         assert y.tolist() == [3, 3, 3, 3]
         within.append(y)
-        within.append(f.placed(np.ones(400, "uint8")))  # this call has memory of its own
+        within.append(f.placed(np.ones(400, "uint8")))  # this call has its own memory
 
     assert f.lend(callback, x).tolist() == [4, 4, 4, 4]
     f.placed(np.ones(2000, "uint8"))
@@ -587,7 +587,7 @@ def with_strides_at(address):
     return forged
 
 
-FULL = object()  # set_error() without a word
+FULL = object()  # set_error() without texts
 REFUSED = BufferError, "another tensor than it was asked for"
 ALLOCATORS = {
     "fails": (None, MemoryError, "the framework is full"),
@@ -696,7 +696,7 @@ def test_out_is_refused(f, np):
         ("ValueError", ValueError),
         ("KeyError", KeyError),
         ("MemoryError", MemoryError),
-        ("KeyboardInterrupt", RuntimeError),  # not the library's to say
+        ("KeyboardInterrupt", RuntimeError),  # libraries may not raise it
         ("print", RuntimeError),
         ("int", RuntimeError),
         ("NoSuchError", RuntimeError),
@@ -718,7 +718,7 @@ def test_failure_in_fewer_words(f):
 
 
 def test_callable_that_raises_and_is_called_again(f, np):
-    """A function that does not mind has what it wants; the exceptions are nobody's."""
+    """A function may ignore the exceptions of its callable, which are then dropped."""
     raised = []
 
     def fail(x):
@@ -739,7 +739,7 @@ def test_output_on_a_device_that_there_is_not(f, np):
 
 
 def test_many_parameters(f, np):
-    """From the 65th on, any may be one that is written."""
+    """From the 65th on, every parameter counts as one that may be written."""
     told = f.many(*range(64), np.arange(2))
     assert told.startswith("int 0;int 1;")
     assert "tensor" in told
@@ -802,7 +802,7 @@ def test_results_that_are_read_only(f, np, torch):
         f.odd(11, like=torch.Tensor)
 
 
-# ---- while it runs ----
+# ---- during a call ----
 
 
 def test_ctrl_c_stops_a_function(python, library):
@@ -924,7 +924,7 @@ def declarations(library):
 
 @pytest.fixture
 def described(library, tmp_path):
-    """A copy of the library with a sidecar, which opens nothing."""
+    """A copy of the library with a sidecar, so that it need not be opened."""
 
     def make(change=lambda functions: functions, version=1):
         path = Path(shutil.copy(library, tmp_path / "_ops.so"))
@@ -1034,7 +1034,7 @@ def test_function_without_a_declaration(tmp_path):
 
 
 def test_signal_while_a_library_opens(python, library):
-    """One that comes in the check, which need not be Python code."""
+    """The signal arrives in the check, which need not be Python code."""
     out = python(f"""
 import ctypes, signal
 import godlpack as gd
@@ -1096,7 +1096,7 @@ int main(void) {
 
 
 def test_host_and_libraries_agree(tmp_path):
-    """The fast path's own header says what the public one says."""
+    """The fast path's own header agrees with the public one."""
     said = []
     for header in (HEADERS / "packed.h", HERE.parent / "library" / "godlpack.h"):
         source = tmp_path / "layouts.c"
@@ -1165,7 +1165,7 @@ def refused(call, *arguments, **keywords):
     ],
 )
 def test_tensors_that_cannot_be_held(python, library, how, text):
-    """Whatever code may change what is lent, it does not run."""
+    """If other code could change the borrowed tensor, that code does not run."""
     script = (
         LENT.format(library=str(library))
         + f"""
@@ -1207,7 +1207,7 @@ def test_nested_lists_of_very_many(f):
         f.tell([[0] * ((1 << 20) + 1)])
 
 
-# ---- results where no argument says of which framework ----
+# ---- the framework of results without an argument that determines it ----
 
 
 def test_default_framework(np, library, monkeypatch):
@@ -1236,7 +1236,7 @@ def test_default_framework_that_changes(np, library, monkeypatch):
     def framework(function, name):
         asked.append(name)
         if len(asked) == 1:
-            assert type(function(11)) is np.ndarray  # another call has found it meanwhile
+            assert type(function(11)) is np.ndarray  # meanwhile, another call has found it
         return np.ndarray
 
     make = gd._core._function
@@ -1272,7 +1272,7 @@ def test_framework_that_does_not_take_its_own(f, np, to_py):
     assert all(m.deleted == m.exported == 1 for m in made)
 
 
-# ---- calls that are left: of libraries without Go ----
+# ---- calls that are left at the second Ctrl-C: of libraries without Go ----
 
 LEFT = (
     PRESSED
@@ -1286,7 +1286,7 @@ f.nop0()
 
 @pytest.mark.parametrize("option", [(), ("-DOLD_TABLE",)], ids=["table", "old table"])
 def test_call_is_left(python, tmp_path, option):
-    """On the second Ctrl-C, once the thread is in the library's own code."""
+    """At the second Ctrl-C, while the thread is in the library's own code."""
     path = compile_library(tmp_path / "functions.so", *option)
     script = """
 x, out = np.zeros(3), np.zeros(3)
@@ -1313,7 +1313,7 @@ os._exit(0)
     assert python(LEFT.format(library=str(library)) + script) == "left\n"
 
 
-# ---- files that are gone ----
+# ---- missing files ----
 
 
 def test_library_that_is_gone(python, described):
@@ -1350,7 +1350,7 @@ print("gone")
 
 
 def test_library_without_room_for_its_thread_local_variables(python, tmp_path):
-    """The loader has little room for those that must lie where the first libraries' lie."""
+    """The loader has little room for variables of the initial-exec model."""
     source, path = tmp_path / "big.c", tmp_path / "big.so"
     source.write_text("""
 __thread char big[1 << 22] __attribute__((tls_model("initial-exec"), visibility("default")));
@@ -1361,7 +1361,7 @@ char *where(void) { return big; }
         gd.load_module(path)
 
 
-# ---- types that are as torch's, and none of torch ----
+# ---- types that publish torch's guards, without torch ----
 
 GUARDED = """
 import ctypes, sys, threading
@@ -1425,7 +1425,7 @@ def made(kind, **keywords):
 
 
 def test_guarded_types_that_are_not_torchs(python, library):
-    """They answer in Python, for each tensor, also where the first one's answers made a plan."""
+    """Their guards are Python code, called for each tensor, also after the first one's answers made a plan."""
     script = """
 for kind in (Plain, Property, Lookup):
     for _ in range(2):
@@ -1465,7 +1465,7 @@ print("asked")
 
 
 def test_guarded_types_that_change_while_they_answer(python, library):
-    """What is looked at is what there is after the answers, and what is held before them."""
+    """The record is checked after the guards have run; objects are held before them."""
     script = """
 class Changes(Plain):
     change = None
@@ -1507,7 +1507,7 @@ print("held")
 
 
 def test_torch_that_is_none(python, library):
-    """A module of that name need not have tensors: whose memory it is, is asked for each type that is new."""
+    """A module of that name may have no tensors: for each new type, the owner of the memory is determined again."""
     script = """
 import sys, types
 import numpy as np, godlpack as gd

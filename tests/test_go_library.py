@@ -1,4 +1,4 @@
-"""Functions written in Go, of the sample library: what an author's users see."""
+"""Functions written in Go, of the sample library, as users of an author's library call them."""
 
 import ctypes
 import inspect
@@ -56,7 +56,7 @@ class Table(ctypes.Structure):
 
 
 def test_hosts_that_break_the_rules(library):
-    """They get -1 for a context, results or arguments that are not there, or a context from before version 1."""
+    """Calls return -1 if context, results or arguments are missing, or if the context is older than version 1."""
     opened = ctypes.CDLL(str(library)).godlpack_library
     opened.restype = ctypes.POINTER(Table)
     kind = ctypes.CFUNCTYPE(ctypes.c_int, *[ctypes.c_void_p] * 2, ctypes.c_int, *[ctypes.c_void_p] * 3)
@@ -74,7 +74,7 @@ def test_hosts_that_break_the_rules(library):
         (ret[0], None, 1, *ret, context),
     ):
         assert call(*arguments) == -1
-    context[1] = 2**31 - 1  # no function has that number, and there is nobody to tell
+    context[1] = 2**31 - 1  # no function has this number, and there is no way to report it
     assert call(None, None, 0, *ret, context) == -1
 
 
@@ -181,7 +181,7 @@ def test_errors_of_go(s, name):
 
 @pytest.mark.parametrize("name", ["panics", "panics_elsewhere", "nil_pointer", "wild_pointer"])
 def test_panics(s, name):
-    gd.zeros(1)  # Go of godlpack itself runs, too
+    gd.zeros(1)  # makes godlpack's own Go run, too
     for _ in range(2):
         with pytest.raises(RuntimeError, match=rf"{name}\(\): Go panicked: (?s:.)*goroutine"):
             getattr(s, name)()
@@ -300,7 +300,7 @@ threading.Thread(target=s.slow, args=[False], daemon=True).start()
 
 @pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="Linux only")
 def test_many_libraries(library, tmp_path, np):
-    """Each has a Go runtime of its own."""
+    """Each library has its own Go runtime."""
     for i in range(3):
         path = shutil.copy(library, tmp_path / f"copy{i}.so")
         assert gd.load_module(path).total(np.ones(3)) == 3

@@ -1,4 +1,4 @@
-"""Tensors on a real GPU, with torch and cupy. `tox -e gpu` runs them; all else skips them, for want of GODLPACK_TEST_GPU."""
+"""Tensors on a real GPU, with torch and cupy: run by `tox -e gpu`, and skipped without GODLPACK_TEST_GPU."""
 
 import os
 
@@ -12,12 +12,12 @@ pytestmark = [
     pytest.mark.skipif("GODLPACK_TEST_GPU" not in os.environ, reason="only with GODLPACK_TEST_GPU=1, and a CUDA GPU"),
 ]
 
-CYCLES = 50_000_000  # of torch.cuda._sleep: some 30 ms, in which the host runs far ahead
+CYCLES = 50_000_000  # for torch.cuda._sleep: about 30 ms, in which the host runs far ahead
 
 
 @pytest.fixture
 def gpu():
-    """torch, which must have a GPU: asked for, these tests do not skip."""
+    """torch, which must have a GPU: once requested, these tests are not skipped."""
     torch = pytest.importorskip("torch")
     assert torch.cuda.is_available(), "GODLPACK_TEST_GPU is set, and torch has no CUDA"
     yield torch
@@ -30,7 +30,7 @@ def cupy():
 
 
 class Interface:
-    """Only the CUDA array interface of an array."""
+    """Exposes only the CUDA array interface of an array."""
 
     def __init__(self, x, **changes):
         self.x = x
@@ -103,7 +103,7 @@ def test_peers(gpu):
 
 
 def test_our_stream_waits_for_the_interface(gpu):
-    """A producer's late work on a side stream is seen by ours, which waits for it on the device."""
+    """godlpack's stream waits on the device for a producer's delayed work on a side stream."""
     side = gpu.cuda.Stream()
     x = gpu.zeros(1 << 20, device="cuda")
     gpu.cuda.synchronize()
@@ -116,7 +116,7 @@ def test_our_stream_waits_for_the_interface(gpu):
 
 
 def test_their_stream_waits_for_ours(gpu):
-    """A consumer's stream waits for our late work."""
+    """A consumer's stream waits for godlpack's delayed work."""
     ours, theirs = gpu.cuda.Stream(), gpu.cuda.Stream()
     source = gpu.full((1 << 20,), 7.0, device="cuda")
     gpu.cuda.synchronize()
@@ -138,9 +138,9 @@ def test_current_stream_is_torchs(gpu):
 
 
 def test_exchange_within_a_graph(gpu):
-    """By the table nothing waits and nothing is allocated: exchange may be captured."""
+    """An exchange by table neither waits nor allocates, so it can be captured."""
     x = gpu.ones(1000, device="cuda")
-    gd.from_dlpack(x).to(gpu.Tensor)  # plans are made before
+    gd.from_dlpack(x).to(gpu.Tensor)  # makes the plans first
     gpu.cuda.synchronize()
     graph = gpu.cuda.CUDAGraph()
     with gpu.cuda.graph(graph):

@@ -1,4 +1,4 @@
-"""Greenlets that switch within callbacks and within __dlpack__, by themselves, under gevent and under eventlet."""
+"""Greenlets that switch within callbacks and within __dlpack__: plain ones, and under gevent and eventlet."""
 
 import random
 import shutil
@@ -95,7 +95,7 @@ def go(own_cache):
 
 
 def test_in_any_order(go):
-    """Ten greenlets in turn, whose calls end in another order than they began."""
+    """Ten greenlets whose calls end in another order than they began."""
     x, ready, ended = np.ones(3), [], []
 
     def step(i):
@@ -115,7 +115,7 @@ def test_in_any_order(go):
 
 
 def test_other_threads_run_after_a_callback(go):
-    """Of a call that is made while another greenlet waits: the GIL is given up again."""
+    """A call made while another greenlet waits releases the GIL."""
     hub, x, called = greenlet.getcurrent(), np.zeros(1), threading.Event()
 
     def answer():
@@ -196,7 +196,7 @@ def threads(go, tmp_path):
 
 
 def test_threads_that_wait_too(python, threads):
-    """Calls of other threads, within this library or another, and within Go's own code for the extension, are no
+    """Calls of other threads, in the same library or another, and in Go's own code for the extension, do not count as
     greenlets of this thread; they end before the call that began later."""
     script = """
 inside.wait()
@@ -210,7 +210,7 @@ print(sorted(found))
 
 
 def test_child_has_no_other_threads(python, threads):
-    """What they are about is forgotten in a forked child, and what this thread is about is not."""
+    """A forked child forgets the calls of other threads, and keeps those of its own."""
     script = """
 inside.wait()
 def forks(i):
@@ -250,7 +250,7 @@ print(total, sorted(found))
 
 
 def test_torch_is_looked_at_by_the_next_call(python, go):
-    """How torch's storages are made cannot be found out while another greenlet is inside of Go: the call says so."""
+    """How torch's storages are made cannot be determined while another greenlet is in Go: the call reports that."""
     script = f"""
 import greenlet, numpy as np, torch, godlpack as gd
 go, hub = gd.load_module({go.__file__!r}), greenlet.getcurrent()
@@ -314,7 +314,7 @@ print(found[-1])
 
 
 def test_nested(go):
-    """A callback that calls again, in a greenlet that another one has overtaken."""
+    """A callback that calls again, in a greenlet that another greenlet has overtaken."""
     x, hub = np.ones(1), greenlet.getcurrent()
 
     def inner(i):
@@ -364,7 +364,7 @@ def test_killed(go):
 
 
 class Slow:
-    """Switches in __dlpack__."""
+    """A producer that switches greenlets in __dlpack__."""
 
     def __init__(self, switch):
         self.switch, self.x = switch, np.arange(3.0)
@@ -378,10 +378,10 @@ class Slow:
 
 
 def test_switch_in_a_method():
-    """Go's own code for the extension waits for __dlpack__: other greenlets are refused meanwhile, with a word, or work."""
+    """While Go's own code for the extension waits for __dlpack__, other greenlets get an error, or work."""
     hub, found = greenlet.getcurrent(), []
 
-    class Own(Slow):  # a type that nobody has seen
+    class Own(Slow):  # a new type without a plan
         pass
 
     def first():
@@ -439,7 +439,7 @@ def test_workers(go, python, library, patch, spawn, get):
 
 @pytest.mark.parametrize("content", ["", "def getcurrent(): raise ValueError"])
 def test_another_module_of_that_name(python, content):
-    """Calls work without greenlets, too."""
+    """Calls work without greenlets."""
     out = python(f"""
 import sys, types
 sys.modules["greenlet"] = module = types.ModuleType("greenlet")

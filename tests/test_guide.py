@@ -1,4 +1,4 @@
-"""The commands and files of the guide and of the how-to pages, run from top to bottom."""
+"""Runs the commands and writes the files of the guide and of the how-to pages, from top to bottom."""
 
 import importlib.metadata
 import os
@@ -35,7 +35,7 @@ pytestmark = [
 
 @pytest.fixture(scope="module")
 def environ(tmp_path_factory):
-    """That of a virtual environment which has what is installed here, too."""
+    """The environment variables of a virtual environment with the packages of this one."""
     pytest.importorskip("hatchling")
     pytest.importorskip("numpy")
     folder = tmp_path_factory.mktemp("guide")
@@ -46,7 +46,7 @@ def environ(tmp_path_factory):
         **os.environ,
         "PATH": os.pathsep.join([str(folder / "venv" / "bin"), sysconfig.get_path("scripts"), os.environ["PATH"]]),
         "PIP_NO_INDEX": "1",
-        "PIP_NO_BUILD_ISOLATION": "0",  # means no isolation
+        "PIP_NO_BUILD_ISOLATION": "0",  # despite its name, 0 disables isolation
         "PIP_DISABLE_PIP_VERSION_CHECK": "1",
         "GODLPACK_CACHE": str(folder / "cache"),
     }
@@ -56,7 +56,7 @@ def environ(tmp_path_factory):
 
 @pytest.fixture
 def shell(environ, tmp_path):
-    """Runs commands in one shell session's place."""
+    """Runs commands as one shell session does."""
     place = tmp_path / "place"
     place.write_text(str(tmp_path))
 
@@ -77,7 +77,7 @@ def test_page(shell, page):
 
 
 def type_commands(shell, text):
-    """Runs what follows each $; what is shown below it must be part of what it writes."""
+    """Runs the text after each $; the lines shown below it must be part of the output."""
     for command, shown in re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", text, re.MULTILINE):
         done = shell(command)
         assert done.returncode == 0, f"{command}: {done.stdout}{done.stderr}"
@@ -86,7 +86,7 @@ def type_commands(shell, text):
 
 
 def write_file(shell, text):
-    """Writes a file whose name is in its first line."""
+    """Writes a file whose first line contains its name."""
     name = re.match(r"// (\w+\.go)\n", text).group(1)
     Path(shell.place.read_text().strip(), name).write_text(text)
 

@@ -1,4 +1,4 @@
-"""What errors of arguments advise: it can be done, and then the call works."""
+"""Advice in the errors of arguments: it can be followed, and then the call works."""
 
 import collections
 import inspect
@@ -109,7 +109,7 @@ WANTS = {
 @pytest.mark.parametrize("function", WANTS)
 @pytest.mark.parametrize("value", UNFIT, ids=lambda x: type(x).__name__)
 def test_objects_that_nobody_takes(m, function, value):
-    """The error says what the parameter wants, as it does of other arguments."""
+    """The error has the same text for what the parameter wants as with other arguments."""
     with pytest.raises(TypeError) as other:
         getattr(m, function)(gd.Device("cpu"))
     want = str(other.value).partition("want ")[2].partition(", got ")[0]
@@ -171,7 +171,7 @@ def test_no_advice_for_what_is_empty(m, np):
             getattr(m, function)(np.ones(0))
 
 
-# ---- a field of a record: strides that are no whole number of elements ----
+# ---- a field of a record: strides that are not a multiple of the element ----
 
 
 def field(np, shape, values=None):

@@ -1,4 +1,4 @@
-"""Importing godlpack: what comes with it, again, in subinterpreters, and at the end."""
+"""Importing godlpack: what it imports, reloads, subinterpreters, and Python's end."""
 
 import sys
 
@@ -6,7 +6,7 @@ import pytest
 
 
 def test_no_framework_comes_along(python):
-    """Nor does an exchange with one import another."""
+    """Neither the import nor an exchange with one framework imports another."""
     python(
         """
 import sys, godlpack as gd
@@ -22,7 +22,7 @@ assert not {"numpy", "torch", "jax", "cupy", "ml_dtypes", "tvm_ffi"} & set(sys.m
 
 
 def test_reload(python):
-    """Tensors of the first import may still be about: the types stay the same."""
+    """Tensors of the first import may still exist: the types stay the same."""
     python(
         """
 import importlib, pickle, sys
@@ -44,7 +44,7 @@ assert again.__version__ == gd.__version__
 
 
 def test_subinterpreter(python):
-    """Refused, with a word; the main interpreter goes on."""
+    """The import raises an error there; the main interpreter still works."""
     script = """
 import godlpack as gd, sys
 t = gd.zeros(3)
@@ -68,7 +68,7 @@ assert gd.from_dlpack(t).tolist() == [0.0] * 3
 
 
 def test_exit_with_everything_alive(python, np, torch):
-    """R12: deleters run while the interpreter finalizes, and after."""
+    """R12: deleters run during the interpreter's finalization, and after it."""
     python(
         """
 import godlpack as gd, numpy as np, torch, sys
@@ -100,7 +100,7 @@ for _ in range(200):
 
 
 def test_exchange_imports_nothing(python):
-    """ml_dtypes only where a dtype of its own is made: imports take time, and a fork meanwhile would spoil them."""
+    """ml_dtypes is imported only for its dtypes: imports take time, and break in children that are forked meanwhile."""
     pytest.importorskip("ml_dtypes")
     said = python("""
 import sys

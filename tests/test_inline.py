@@ -1,4 +1,4 @@
-"""load_inline, load and load_module again: functions in pickles, libraries that are rebuilt, caches that cannot be trusted."""
+"""load_inline, load and load_module: pickled functions, rebuilt libraries, and caches that cannot be trusted."""
 
 import copy
 import importlib
@@ -37,7 +37,7 @@ def cache(tmp_path, monkeypatch):
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory):
-    """A cache that has a library already."""
+    """A cache that already contains a library."""
     with pytest.MonkeyPatch.context() as patch:
         folder = tmp_path_factory.mktemp("built") / "cache"
         patch.setenv("GODLPACK_CACHE", str(folder))
@@ -53,7 +53,7 @@ def full(cache, built):
 
 @pytest.fixture
 def package(tmp_path, monkeypatch):
-    """A Python package with a library, as godlpack build leaves it."""
+    """A Python package with a library, as godlpack build creates it."""
     folder = tmp_path / "reloaded"
     folder.mkdir()
     folder.joinpath("go.mod").write_text("module example.org/reloaded\n\ngo 1.26\n")
@@ -72,10 +72,10 @@ def rebuild(folder, answer):
 
 
 def forked(f):
-    """What f returns in a forked child."""
+    """The result of f in a forked child."""
     read, write = os.pipe()
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # there are threads
+        warnings.simplefilter("ignore")  # about forks in a process with threads
         pid = os.fork()
     if pid == 0:
         try:
@@ -90,7 +90,7 @@ def forked(f):
 
 
 def elsewhere(data, **env):
-    """What the function in a pickle returns in another process, or its last line on stderr."""
+    """The result of a pickled function in another process, or the last line of its stderr."""
     command = "import pickle, sys; print(pickle.load(sys.stdin.buffer)())"
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path)), **env}
     done = subprocess.run([sys.executable, "-P", "-c", command], input=data, env=environment, capture_output=True)
@@ -115,7 +115,7 @@ def test_inline_function_is_itself_where_it_is_from(full, protocol):
 def test_inline_function_in_another_process(full, protocol):
     data = pickle.dumps(gd.load_inline(ANSWER.format(42), name="ops").answer, protocol)
     assert b"func Answer()" in data
-    assert elsewhere(data, PATH="", GO="none") == "42"  # from the cache, without Go
+    assert elsewhere(data, PATH="", GO="none") == "42"  # from the cache: there is no Go
     full.rename(full.with_name("away"))
     assert "needs Go" in elsewhere(data, PATH="", GO="none")
 
@@ -339,7 +339,7 @@ def spoil_middle(path):
 @pytest.mark.parametrize("file", ["_ops.so", "_ops.json", "_ops.sums"])
 @pytest.mark.parametrize("spoil", [spoil_end, spoil_all, spoil_middle, Path.unlink])
 def test_library_that_is_not_whole_is_built_again(full, file, spoil):
-    # The loader may have the file of another test open: this one gets files of its own.
+    # The loader may have another test's files open, so this test has its own.
     path = next(full.rglob(file))
     spoil(path)
     assert gd.load_inline(ANSWER.format(42), name="ops").answer() == 42
@@ -365,7 +365,7 @@ def test_cache_that_cannot_be_written_to(tmp_path, monkeypatch):
 
 
 def test_no_home(tmp_path, monkeypatch):
-    """As in containers whose user has no entry: Go has no place of its own either."""
+    """As in containers without an entry for the user: Go has no cache folder either."""
     for name in ("GODLPACK_CACHE", "XDG_CACHE_HOME", "HOME", "GOCACHE", "GOPATH"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(_cache.tempfile, "tempdir", str(tmp_path))

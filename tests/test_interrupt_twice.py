@@ -1,4 +1,4 @@
-"""Ctrl-C, pressed twice: whoever waits for a Go function that does not stop gets the prompt back."""
+"""Two presses of Ctrl-C: they leave the call of a Go function that does not stop."""
 
 import signal
 
@@ -132,7 +132,7 @@ def start(own_cache):
 
 @pytest.mark.parametrize("call", ["spin", "spin_held", "block", "deadlock", "sleep", "collect", "workers"])
 def test_second_ctrl_c(python, start, call):
-    """The call is left, and the library starts anew: without its state, and as usable as before."""
+    """The call is left, and the library is restarted: without its state, and fully usable."""
     script = f"""
 references = sys.getrefcount(endless.{call})
 text = interrupted(endless.{call}, 0.3, 0.3)
@@ -143,7 +143,7 @@ text = interrupted(endless.{call}, 0.3, 0.3)
 assert "was left" in text, text
 print(endless.count())
 """
-    if call == "spin_held":  # no thread of Python's can send a signal then
+    if call == "spin_held":  # Python's threads cannot send a signal then
         script = script.replace("press(*pauses)", "").replace("interrupted(", "by_timer(")
         script = (
             "signal.signal(signal.SIGALRM, signal.SIG_DFL)\n"
@@ -156,7 +156,7 @@ print(endless.count())
 
 
 def test_arguments_are_held(python, start):
-    """What the function works on stays in memory: a goroutine may still be at it."""
+    """Arguments stay in memory: a goroutine may still use them."""
     script = """
 import gc, weakref
 x = np.zeros(1000)
@@ -180,7 +180,7 @@ print(endless.count())
 
 
 def test_callback_is_interrupted_as_python_is(python, start):
-    """One Ctrl-C in Python's code ends it, and nothing is left behind."""
+    """One Ctrl-C ends Python code in a callback, and the call ends normally."""
     script = """
 def wait():
     while True:
@@ -192,7 +192,7 @@ print(endless.count())
 
 
 def test_function_that_stops_is_not_left(python, start):
-    """It knows of the first Ctrl-C, and has a second to tidy up."""
+    """It is informed of the first Ctrl-C, and has a second to clean up."""
     script = """
 try:
     text = interrupted(endless.patient, 0.6, 0.1, 0.1)
@@ -206,7 +206,7 @@ print("left" in text, endless.count())
 
 @pytest.mark.parametrize("call", ["spin", "collect"])
 def test_default_handler_that_is_set_again(python, start, call):
-    """As notebooks do before each cell: Python's then stands before ours, until the call has lasted a while."""
+    """As notebooks do before each cell: Python's handler precedes godlpack's until the call has run for a while."""
     script = f"""
 for count in (1, 1):
     signal.signal(signal.SIGINT, lambda *_: None)
@@ -220,7 +220,7 @@ print("left")
 
 @pytest.mark.parametrize("handler", ["SIG_IGN", "SIG_DFL"])
 def test_without_a_handler(python, start, handler):
-    """Where the signal is ignored, or ends the process, it stays so."""
+    """If the signal is ignored, or ends the process, that does not change."""
     script = start.replace("signal.default_int_handler", f"signal.{handler}") + (
         "press(0.3, 0.3, 0.3)\nendless.call(lambda: time.sleep(1.5))\nprint(endless.count())"
     )
@@ -236,7 +236,7 @@ OWN = "pressed = []\nsignal.signal(signal.SIGINT, lambda *_: pressed.append(1))\
 @pytest.mark.parametrize("call", ["nap", "nap_held"])
 @pytest.mark.parametrize("when", ["before", "after", "both"])
 def test_own_handler(python, start, call, when):
-    """A program that handles SIGINT itself has all of them, and no call is left; Python runs the handler once for many."""
+    """A program's own handler of SIGINT gets all signals, once for several, and no call is left."""
     if call == "nap_held" and when != "before":
         pytest.skip("no thread can ask Python who handles the signal")
     pieces = start.replace("endless = gd", OWN + "endless = gd") if when != "after" else start
@@ -252,7 +252,7 @@ print(len(pressed), endless.count())
 
 
 def test_own_handler_is_asked_for_each_signal(python, start):
-    """Where the function calls back, or asks Ctx.Err, the handler runs once for each signal."""
+    """If the function calls back, or calls Ctx.Err, the handler runs once for each signal."""
     script = (
         OWN
         + """
@@ -265,7 +265,7 @@ print(len(pressed), endless.count())
 
 
 def test_own_handler_that_is_given_up(python, start):
-    """Who sets Python's handler again can leave calls again."""
+    """After Python's handler is set again, calls can be left again."""
     script = (
         OWN
         + """
@@ -297,7 +297,7 @@ def test_own_handler_gets_no_hint(start):
 
 
 def test_handler_that_raises_something_else(python, start):
-    """It is the program's, too."""
+    """Such a handler is the program's own, too."""
     script = """
 def fail(*_):
     raise ValueError("mine")
@@ -311,7 +311,7 @@ except ValueError as error:
 
 
 def test_late_handler_of_a_program_that_calls_with_the_gil(python, start):
-    """Nobody can ask Python then who handles the signal: the call is left, and the handler says how it ends."""
+    """Python's handler cannot be determined then: the call is left, and the handler's exception is raised."""
     script = """
 import subprocess
 def fail(*_):
@@ -330,7 +330,7 @@ CONSEQUENCES = "stays in memory, its goroutines may go on, and the next call of 
 
 
 def test_text_says_what_follows(python, start):
-    """Also that of a call around the one that was left, whose callback kept the exception to itself."""
+    """The text names the consequences, also that of the outer call, whose callback caught the exception."""
     script = f"""
 def swallow():
     try:
@@ -345,7 +345,7 @@ print("said")
 
 
 def test_one_key_that_bounces(python, start):
-    """Two signals at once are one."""
+    """Two signals at once count as one."""
     script = """
 def send():
     time.sleep(0.3)
@@ -389,7 +389,7 @@ print(sys.getrefcount(out) > before, endless.count())
 
 
 def test_hint(start, tmp_path):
-    """After the first Ctrl-C a line on stderr says what the second one does."""
+    """After the first Ctrl-C, a line on stderr explains the second one."""
     import subprocess
     import sys
 
@@ -413,14 +413,14 @@ print(endless.count())
 
 
 def test_without_the_module_threading(python, start):
-    """Who the main thread is cannot be found out: calls go on, and cannot be left."""
+    """The main thread cannot be determined: calls continue, and cannot be left."""
     before = start.replace("assert [endless.count()", "sys.modules['threading'] = None\nassert [endless.count()", 1)
     assert "sys.modules" in before
     assert python(before + "print(endless.count())") == "3\n"
 
 
 def test_other_threads_do_not_mind(python, start):
-    """A call of another thread goes on in the runtime that was given up, or in the new one."""
+    """A call of another thread continues in the runtime that was given up, or runs in the new one."""
     script = """
 found = []
 threads = [threading.Thread(target=lambda: [found.append(endless.count()) for _ in range(100)]) for _ in range(4)]

@@ -1,4 +1,4 @@
-"""JAX: every dtype and layout, both ways, by every route. Its arrays never change, and are read-only here."""
+"""JAX: every dtype and layout, in both directions, by every route. Its immutable arrays are imported as read-only."""
 
 import array
 import ctypes
@@ -56,7 +56,7 @@ def address(x):
 
 
 def check_same(t, x):
-    """A tensor and an array over the same memory."""
+    """Checks a tensor and an array over the same memory."""
     assert t.shape == x.shape
     assert t.dtype == x.dtype
     if t.size:
@@ -67,9 +67,9 @@ def check_same(t, x):
 @every_dtype
 @into
 def test_into(dtype, into):
-    """R44: read-only, though jax's capsules are legacy ones."""
+    """R44: read-only, although jax's capsules are legacy ones."""
     x = sample(dtype)
-    for _ in range(2):  # the second time by the plan, if there is one
+    for _ in range(2):  # the second import follows the plan, if there is one
         t = into(x)
         check_same(t, x)
         assert t.readonly
@@ -106,7 +106,7 @@ def test_shape_out(shape, out):
 
 @out
 def test_order_of_axes(out):
-    """jax takes a transposed tensor as it is."""
+    """jax imports a transposed tensor without a copy."""
     t = gd.from_dlpack(np.arange(24).reshape(2, 3, 4)).copy().permute(2, 0, 1)
     x = out(t)
     assert address(x) == t.data_ptr
@@ -121,7 +121,7 @@ def test_round_trip_of_jaxs():
 
 
 def test_read_only_goes_to_jax():
-    """Arrays that never change may have memory that must not be written."""
+    """jax arrays are immutable, so their memory may be read-only."""
     t = gd.asarray(bytes(range(64)), copy=True)
     assert t.to(jax.Array).tolist() == list(range(64))
     frozen = gd.from_dlpack(sample())
@@ -159,7 +159,7 @@ def test_capsule_is_frozen_too():
     ],
 )
 def test_to_never_copies(make, reason):
-    """jax alone would copy some of them without a word."""
+    """jax itself would silently copy some of them."""
     t = make()
     for like in (jax.Array, jnp.zeros(1)):
         with pytest.raises(BufferError, match=r"cannot take this tensor .* without a copy: .+"):
@@ -193,14 +193,14 @@ def test_release_of_our_memory(out):
     del t
     gc.collect()
     assert gd._core._counters()["storages_freed"] == before
-    assert x.shape == (64, 4)  # nothing is computed from it: jax would give it back later, on a thread of its own
+    assert x.shape == (64, 4)  # no computation: jax would release its result later, on another thread
     del x
     gc.collect()
     assert gd._core._counters()["storages_freed"] == before + 1
 
 
 def test_copy():
-    """jax from 0.11 on makes the copy itself, and says that it is read-only too."""
+    """jax from 0.11 on makes the copy itself, and marks it as read-only, too."""
     x = sample()
     for route in (gd.from_dlpack, gd.asarray):
         t = route(x, copy=True)
@@ -210,7 +210,7 @@ def test_copy():
 
 
 def test_float4():
-    """R21: one for each byte in jax's memory, or two; what is said is what is read."""
+    """R21: jax stores one or two elements in a byte; the flag matches."""
     if not hasattr(jnp, "float4_e2m1fn"):
         pytest.skip("this jax has no float4_e2m1fn")
     x = jnp.asarray([0.5, 1.0, -6.0, 4.0], jnp.float4_e2m1fn)
@@ -237,7 +237,7 @@ def test_traced_arrays_are_no_tensors():
 
 
 def test_wrapper_with_a_buffer_of_its_own():
-    """A type is planned by one of its objects; the next may have a dtype that is none, and a buffer without strides."""
+    """A plan is made from one object of a type; the next may have an invalid dtype, and a buffer without strides."""
     x = jnp.arange(4.0, dtype="float32")
     gd.from_dlpack(x)
 
@@ -256,7 +256,7 @@ def test_wrapper_with_a_buffer_of_its_own():
 
 
 def test_wrapper_that_answers_otherwise():
-    """A type is planned by its first answer; the next may be none, used, or of a dtype that Go must judge."""
+    """A plan follows a type's first answer; the next may be no capsule, a used one, or of a dtype for Go to check."""
     x = jnp.arange(4.0, dtype="float32")
 
     class Wrapper:
@@ -284,7 +284,7 @@ def test_wrapper_that_answers_otherwise():
 
 
 def test_wrapper_of_bytes():
-    """Its buffer is of the same memory and shape; the next one's elements are of another size."""
+    """The buffer has the same memory and shape, but the next one's elements have another size."""
     memory = jnp.arange(8, dtype="uint8")
 
     class Bytes(ctypes.c_uint8 * 8):
@@ -301,7 +301,7 @@ def test_wrapper_of_bytes():
 
 @pytest.mark.skipif(shutil.which("cc") is None, reason="needs a C compiler, cc")
 def test_wrapper_of_an_array(tmp_path, ml_dtypes):
-    """What a type of the buffers' route has for a dtype is looked at each time."""
+    """The dtype of an object that is exchanged by buffer is checked each time."""
     so = tmp_path / "jaxlib" / "deleter.so"
     so.parent.mkdir()
     code = "void gone(void *m) { (void)m; }"

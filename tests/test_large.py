@@ -1,4 +1,4 @@
-"""A gigabyte crosses without being copied: not an address changes, and no memory comes on top."""
+"""A gigabyte is exchanged without a copy: addresses stay, and no further memory is used."""
 
 import gc
 import mmap
@@ -22,7 +22,7 @@ def resident():
 
 @pytest.fixture
 def growth():
-    """Fails a test that uses more memory at its end than before; what it made is still there."""
+    """Fails a test that uses more memory at its end than at its start, with its results still alive."""
     gc.collect()
     before = resident()
     yield lambda: resident() - before

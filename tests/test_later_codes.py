@@ -1,4 +1,4 @@
-"""What DLPack has named since 1.3: bcomplex32, and the devices TPU, TPU_HOST and ASCEND."""
+"""Codes that DLPack has added since 1.3: bcomplex32, and the devices TPU, TPU_HOST and ASCEND."""
 
 import pytest
 from dtypes import NUMPY
@@ -18,13 +18,13 @@ def bcomplex32(ml_dtypes):
 
 
 def every_part(bcomplex32):
-    """Every code of bfloat16 as a real part, in another order as an imaginary one."""
+    """Every code of bfloat16 as a real part, and in another order as an imaginary part."""
     real = np.arange(65536, dtype=np.uint16)
     return np.stack([real, np.random.default_rng(1).permutation(real)], -1).reshape(-1).view(bcomplex32)
 
 
 def same(a, b):
-    """Bit for bit, but for the bits of a NaN."""
+    """Bitwise equality, except for the bits of NaNs."""
     assert a.dtype == b.dtype and a.shape == b.shape
     parts = {"bcomplex32": "bfloat16", "complex32": "float16", "complex64": "float32", "complex128": "float64"}
     if a.dtype.name in parts:
@@ -52,7 +52,7 @@ def test_values():
 @pytest.mark.parametrize("dtype", [*NUMPY, "bfloat16", "float8_e4m3fn", "complex32", "bcomplex32"])
 @pytest.mark.filterwarnings("ignore")
 def test_conversions(dtype, bcomplex32, ml_dtypes):
-    """By way of the parts, which are bfloat16: held against numpy's astype of these."""
+    """Conversions go through the bfloat16 parts; compared with numpy's astype of the parts."""
     a = every_part(bcomplex32)
     t = gd.asarray(a)
     assert t.dtype == "bcomplex32" and t.data_ptr == a.ctypes.data
@@ -112,7 +112,7 @@ def test_who_has_no_such_type(torch):
 
 @pytest.mark.parametrize(("name", "number"), NEW)
 def test_devices(name, number):
-    """R35, R39: passed on, unread, the offset beside the data."""
+    """R35, R39: passed on without a read, with the offset separate from the data."""
     forged = Forged((4,), device=(number, 2), byte_offset=4)
     t = gd.from_dlpack(forged.capsule())
     assert t.device == f"{name.lower()}:2" == gd.Device(gd.DeviceType[name], 2) and t.device.type == number
@@ -128,7 +128,7 @@ def test_devices(name, number):
 
 
 def test_memory_of_the_host():
-    """TPU_HOST is memory of the host, as CUDA_HOST is: it can be read."""
+    """TPU_HOST is host memory, like CUDA_HOST: it can be read."""
     forged = Forged((3,), device=(20, 0), byte_offset=4)
     t = gd.from_dlpack(forged.capsule())
     assert t.device == "tpu_host" and t.tolist() == [1.0, 2.0, 3.0] and t.data_ptr == forged.data + 4

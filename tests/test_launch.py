@@ -1,5 +1,4 @@
-"""Functions of libraries on CUDA devices, with the fake driver of test_cuda.py: on which stream they work, and where the
-memory of their results comes from."""
+"""Functions of libraries on CUDA devices, with the fake driver of test_cuda.py: streams, and memory of results."""
 
 from pathlib import Path
 
@@ -71,7 +70,7 @@ def library(tmp_path_factory):
 
 @pytest.fixture
 def run(cuda, library):  # noqa: F811
-    """Runs a script that has the functions of functions.c, and a framework."""
+    """Runs a script with the functions of functions.c, and a framework."""
     tests = str(Path(__file__).parent)
     return lambda script: cuda(
         f"sys.path.append({tests!r})\nf = gd.load_module({str(library)!r})\nfunctions = ctypes.CDLL({str(library)!r})\n"
@@ -81,7 +80,7 @@ def run(cuda, library):  # noqa: F811
 
 
 def test_stream_of_the_caller(run):
-    """R60: the first tensor on a device decides; for the time of the call, its library's stream is ours."""
+    """R60: the first tensor on a device decides; during the call, its library's stream is godlpack's, too."""
     run("""
 a, t = Array(gd.zeros(2, device="cuda")), gd.zeros(2, device="cuda")
 s, r = new_stream(), new_stream()
@@ -145,7 +144,7 @@ del a
 
 
 def test_producers_are_told_the_callers_stream(run):
-    """Who speaks __dlpack__ alone orders its work before that of the call."""
+    """A producer that has only __dlpack__ orders its work before that of the call."""
     run("""
 class Producer:
     def __init__(self, t): self.t, self.asked = t, []
@@ -195,7 +194,7 @@ del a, y, out, metal, columns
 
 
 def test_cuda_array_interface(run):
-    """What asarray takes, a function takes: also who has that interface alone, whose stream is waited for."""
+    """A function accepts what asarray accepts: also objects with only that interface, for whose stream it waits."""
     run("""
 class Described:
     def __init__(self, t, **changes):
@@ -220,7 +219,7 @@ del t, out
 
 
 def test_stream_of_a_call_that_is_left(run):
-    """What follows the framework's stream is our own again."""
+    """The current stream is godlpack's own again."""
     run(
         PRESSED
         + """

@@ -1,4 +1,4 @@
-"""Every way for elements to lie, in every dtype, through every kind of argument: as in NumPy, or a documented exception."""
+"""Every layout in every dtype, through every kind of argument: as in NumPy, or a documented exception."""
 
 import re
 from pathlib import Path
@@ -177,14 +177,14 @@ DTYPES = [
 
 
 def numbered(shape, dtype):
-    """Elements that differ, as far as the dtype goes."""
+    """Elements that differ, as far as the dtype allows."""
     count = int(np.prod(shape))
     values = np.arange(1, count + 1) % (2 if dtype == "bool" else 100)
     return (values * (1 - 2j) if dtype.startswith("complex") else values).astype(dtype).reshape(shape)
 
 
 def off_by_one(x):
-    """The elements of x, a byte off from where they may lie."""
+    """The elements of x, a byte off from their alignment."""
     memory = np.zeros(x.nbytes + 1, "u1")
     y = memory[1:].view(x.dtype).reshape(x.shape)
     y[...] = x
@@ -247,7 +247,7 @@ LAYOUTS = {
 
 
 class Case:
-    """An array of one layout and dtype, for one library, with what is true of it."""
+    """An array of one layout and dtype, for one library, with its properties."""
 
     def __init__(self, layout, dtype, library, make=None):
         self.layout, self.dtype, self.library = layout, dtype, library
@@ -270,7 +270,7 @@ class Case:
 
 
 def torch_takes(array):
-    if not array.flags.writeable or not array.dtype.isnative:  # torch has neither
+    if not array.flags.writeable or not array.dtype.isnative:  # torch supports neither
         return False
     try:
         torch.from_numpy(array)
@@ -291,7 +291,7 @@ def cases(dtype, make=None):
 
 
 def refusal(case, *, order=None, sliced=False, written=False, columns=False):
-    """The exception that is documented for an argument, and what it says; None if it is taken."""
+    """The exception that is documented for an argument, with its text; None if the argument is accepted."""
     if not case.native:
         return BufferError, "native byte order"
     if written and not case.writable:
@@ -325,7 +325,7 @@ def same(got, want):
 
 
 def attempt(call, expected):
-    """What is wrong with a call: it shall raise what is expected, or return None or True."""
+    """What is wrong with a call: it must raise the expected exception, or return a true value."""
     try:
         good = call()
     except Exception as e:
@@ -477,7 +477,7 @@ def out(ops, case):
 
 
 def out_of_itself(ops, case):
-    """out= that shares memory with the argument, in another order: as if all were read before anything is written."""
+    """out= that shares memory with the argument, in another order: all reads come before all writes."""
     if refused_out(case) is not None:
         return None
     turned = np.ascontiguousarray(case.want[::-1]).reshape(case.want.shape) if case.want.ndim else case.want
@@ -585,7 +585,7 @@ def test_outs_of_one_array(ops):
 
 
 def test_outs_of_a_returned_argument(ops):
-    """Where an argument is the result, and a part of it is overwritten by the result before, it is gone."""
+    """A result that is an argument is lost if the result before it overwrites a part of it."""
     x, z = numbered((5,), "float64"), np.zeros(5)
     assert ops.echo_twice(x, out=(z, x))[1] is x
     assert same(z, x)
@@ -597,7 +597,7 @@ def test_outs_of_a_returned_argument(ops):
         ops.echo_twice(x, out=(x[::-1], z))
 
 
-# ---- what the documents and the tool show
+# ---- examples in the documents and in new projects
 
 
 def blocks(file, language):
@@ -606,7 +606,7 @@ def blocks(file, language):
 
 @pytest.fixture(scope="module")
 def shown(own_cache, tmp_path_factory):
-    """The functions of the README, of the guide and of a new project, in one library."""
+    """The functions of the README, the guide and a new project, in one library."""
     folder = tmp_path_factory.mktemp("shown")
     guide = next(block for block in blocks("docs/guide.md", "python") if "load_inline" in block)
     files = {

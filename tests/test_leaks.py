@@ -1,4 +1,4 @@
-"""No operation leaves a reference or a block of Python's memory behind; `tox -e refs` asks that of each test."""
+"""No operation leaves a reference or a block of Python's memory behind; `tox -e refs` checks that of each test."""
 
 import ctypes
 import gc
@@ -16,14 +16,14 @@ import godlpack as gd
 
 @pytest.fixture(scope="module", autouse=True)
 def collected():
-    """Books let the collector see what other tests left, too: it goes before anything is counted."""
+    """Collects garbage of other tests first, since Books unfreeze it."""
     gc.unfreeze()
     gc.collect()
 
 
 @pytest.fixture(scope="module")
 def every(tmp_path_factory):
-    """All operations; with functions of libraries, as far as there are compilers."""
+    """All operations, including those with functions of libraries if there are compilers."""
     folder = tmp_path_factory.mktemp("references")
     if not shutil.which("cc") or not shutil.which("go"):
         yield operations.all_operations()
@@ -53,7 +53,7 @@ def test_each_operation(every):
 )
 def test_leaks_are_found(lost):
     take = ctypes.pythonapi.Py_IncRef
-    immortal = sys.version_info >= (3, 12) and sys.getrefcount(lost) > 1 << 28  # nobody counts its references
+    immortal = sys.version_info >= (3, 12) and sys.getrefcount(lost) > 1 << 28  # without a reference count
     assert immortal or leak(lambda: take(ctypes.py_object(lost)), Books([lost]))
     assert leak(lambda: take(ctypes.py_object([lost])), Books())
     assert not leak(lambda: [lost], Books([lost]))

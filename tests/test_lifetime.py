@@ -1,4 +1,4 @@
-"""Lifetime: who lets go when, from wherever it is, and that nothing is lost however often it is done."""
+"""Lifetimes: objects are released in any order and on any thread, and repetition loses nothing."""
 
 import ctypes
 import gc
@@ -115,7 +115,7 @@ def test_foreign_thread(unlocked, versioned):
 
 
 def test_foreign_thread_while_the_gil_is_held(locked):
-    """R12: the deleter of our own memory does not wait for it."""
+    """R12: the deleter of godlpack's own memory does not wait for it."""
     managed = exported(gd.zeros(1000))
     assert locked.delete_on_thread(*arguments(managed)) == 0
 
@@ -131,7 +131,7 @@ def test_foreign_thread_lets_go_of_a_buffer(unlocked):
 
 
 def test_foreign_thread_lets_go_of_others(unlocked):
-    """The last holder of somebody else's tensor calls its deleter, wherever it is."""
+    """The last owner of another library's tensor calls its deleter, on any thread."""
     forged = Managed()
     managed = exported(gd.from_dlpack(forged.capsule()))
     assert forged.deleted == 0
@@ -153,7 +153,7 @@ def test_foreign_thread_lets_go_of_frameworks(unlocked, np, torch):
 
 
 def script(text):
-    """Runs a script, which must end well, and silently."""
+    """Runs a script, which must exit with 0 and without output."""
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     command = [sys.executable, "-P", "-X", "faulthandler", "-c", text]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120)
@@ -181,7 +181,7 @@ sys.modules["late"] = late = Late()
 
 @pytest.mark.parametrize("framework", ["numpy", "torch", "jax.numpy"])
 def test_exit_with_tensors_of_others(framework):
-    """R12: in both directions, and capsules that nobody took."""
+    """R12: in both directions, and capsules that were not consumed."""
     pytest.importorskip(framework)
     script(
         f"""
@@ -196,7 +196,7 @@ sys.modules["kept"] = [x, t, own, given, capsules]
 
 
 def test_after_finalization(path):
-    """R12: memory of our own is freed, what belongs to Python is left."""
+    """R12: godlpack's own memory is freed, Python's objects are left alone."""
     script(
         f"""
 import ctypes, godlpack as gd
@@ -211,7 +211,7 @@ for t in (gd.zeros(10), gd.zeros(2_000_000), gd.asarray(bytearray(100)), gd.asar
 
 
 def test_after_finalization_of_others(path, np, torch):
-    """R12: tensors of numpy and torch, of which the last holder is an export of ours."""
+    """R12: tensors of numpy and torch whose last owner is an export of godlpack's."""
     script(
         f"""
 import ctypes, numpy, torch, godlpack as gd
@@ -238,7 +238,7 @@ def test_cycles():
 
 
 def test_cycle_through_the_producer():
-    """A producer that keeps what was made of it."""
+    """A producer that keeps the tensor that was made of it."""
     producer = Producer(Managed())
     producer.made = gd.from_dlpack(producer)
     forged = producer.forged
@@ -274,15 +274,15 @@ def test_cycle_that_ends_in_a_finalizer():
     ],
 )
 def test_exception_in_flight(locked, make):
-    """R9: whatever goes while an exception is set leaves it set."""
+    """R9: whatever is released while an exception is set leaves it set."""
     x = make()
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(x))
     address = ctypes.c_void_p(id(x))
-    del x  # the count that Py_IncRef added is the last one
+    del x  # only the reference of Py_IncRef is left
     assert locked.drop_in_flight(address) == 1
 
 
-# ---- who stays ----
+# ---- owners ----
 
 
 def test_consumers_outlive_the_producer(np, torch):
@@ -304,7 +304,7 @@ def test_consumers_outlive_the_producer(np, torch):
 
 
 def test_chain(np, torch):
-    """Ours, torch's, numpy's, ours: one memory, freed once, at the end."""
+    """godlpack's, torch's, numpy's and godlpack's tensors share one memory, which is freed once, at the end."""
     before = freed()
     first = gd.full(5, 3.0)
     address = first.data_ptr
@@ -322,14 +322,14 @@ def test_chain(np, torch):
 
 
 def test_long_chain():
-    """A tensor of a tensor of a tensor: letting go of the last one does not overflow the stack."""
+    """A long chain of tensors: the release of the last one does not overflow the stack."""
     t = gd.full(3, 1, "int8")
     for _ in range(10_000):
         t = gd.from_dlpack(t.__dlpack__(max_version=(1, 0)))
     assert t.tolist() == [1, 1, 1]
 
 
-# ---- over and over ----
+# ---- repetition ----
 
 
 def routes(np, torch):
@@ -349,7 +349,7 @@ def routes(np, torch):
 
 
 def test_reference_counts_stay(np, torch):
-    """Over 10^5 exchanges, of the objects, of their types, and of what everybody shares."""
+    """Reference counts of the objects, their types and common singletons stay the same over 10^5 exchanges."""
     everybody = [gd.Tensor, gd.DType, gd.Device, None, True]
     for objects, route in routes(np, torch):
         route()
@@ -374,19 +374,19 @@ def test_reference_counts_stay_when_it_fails(torch):
 
 
 def resident():
-    """Bytes of memory in use."""
+    """Resident memory in bytes."""
     with open("/proc/self/statm") as file:  # noqa: PTH123
         return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
 def test_bytes_stay(np, torch):
-    """Over 10^5 exchanges of 1 MB tensors."""
+    """Memory stays the same over 10^5 exchanges of 1 MB tensors."""
 
     def exchange():
         t = gd.empty(1 << 20, "uint8")
         a = np.from_dlpack(t)
-        a[:: 1 << 12] = 1  # every page is there
+        a[:: 1 << 12] = 1  # touches every page
         gd.from_dlpack(torch.from_dlpack(t))
         gd.from_dlpack(a.__dlpack__(max_version=(1, 0)))
 
@@ -398,12 +398,12 @@ def test_bytes_stay(np, torch):
     assert resident() - before < 16 << 20
 
 
-# ---- several exports of one tensor: the first sits in the storage itself ----
+# ---- several exports of one tensor: the first uses the slot in the storage ----
 
 
 @pytest.mark.parametrize("ndim", [0, 1, 6, 7, 64])
 def test_exports_side_by_side(ndim):
-    """Each has its own record, and the memory lives until the last is gone, in whatever order they go."""
+    """Each has its own record, and the memory lives until the last one is released, in any order."""
     t = gd.full((1,) * ndim, 7.0)
     views = [gd.from_dlpack(t.__dlpack__(max_version=(1, 3))) for _ in range(3)]
     legacy = gd.from_dlpack(t.__dlpack__())
@@ -415,7 +415,7 @@ def test_exports_side_by_side(ndim):
 
 
 def test_slot_is_taken_again():
-    """An export that is gone leaves its place to the next, and what a consumer still holds is left alone."""
+    """A released export leaves its slot to the next one, which does not change what a consumer still holds."""
     t = gd.zeros((2, 3))
     kept = np.from_dlpack(t)
     for i in range(5):
@@ -426,7 +426,7 @@ def test_slot_is_taken_again():
 
 
 def test_exports_from_many_threads():
-    """Whoever gets the slot, and whoever gives it back."""
+    """Any thread may take the slot, and any may release it."""
     t = gd.zeros((2, 3))
 
     def work(_):
@@ -449,7 +449,7 @@ LINKS = {
 @pytest.mark.parametrize("stack", [0, 1 << 16], ids=["main thread", "small stack"])
 @pytest.mark.parametrize("link", LINKS.values(), ids=LINKS.keys())
 def test_long_chains(python, np, link, stack):
-    """Each link keeps the one before alive: all are given back, however many there are and however small the stack is."""
+    """Each link keeps the previous one alive: all are released, however many, and however small the stack."""
     python(f"""
 import threading
 import numpy as np
@@ -491,7 +491,7 @@ assert counters["imports_taken"] == counters["imports_deleted"], counters
 
 
 def test_long_chain_of_managed_tensors():
-    """Each one's deleter lets go of the tensor that has the next one."""
+    """Each deleter releases the tensor that holds the next one."""
 
     class Link(Forged):
         def _delete(self, address):

@@ -1,6 +1,6 @@
-"""Processes with too little address space, threads or files for a Go runtime: an exception says so, and Python goes on.
+"""Processes with too little address space, threads or files for a Go runtime get an exception, and continue.
 
-Each case runs in a process of its own, as what goes wrong there ends it.
+Each case runs in its own process, which an error would end.
 """
 
 import os
@@ -76,20 +76,20 @@ def core():
 
 @pytest.fixture(scope="module")
 def place():
-    """A folder that every user may read, with godlpack in it: a forked child opens that again, as another user's process
-    if threads are counted, and such a one may not be let to where the tests or the package are."""
+    """A folder that every user may read, with godlpack in it. If threads are counted, a forked child opens godlpack as
+    another user, who may have no access to the folders of the tests or the package."""
     with tempfile.TemporaryDirectory() as folder:
         Path(folder).chmod(0o755)
         yield faults.package(Path(folder), Path(_core.__file__))
 
 
-# Where cgroups that count threads are, of either version.
+# The cgroups that count threads, of version 1 or 2.
 GROUPS = Path("/sys/fs/cgroup/pids") if Path("/sys/fs/cgroup/pids").exists() else Path("/sys/fs/cgroup")
 
 
 @pytest.fixture(scope="module")
 def group():
-    """The name of a cgroup, not there yet."""
+    """The name of a new cgroup."""
     return GROUPS / f"godlpack-test-{os.getpid()}"
 
 
@@ -111,7 +111,7 @@ def run(python, place, group):
 
 
 def remove(group):
-    """Removes a cgroup: once the last of its processes is gone, which the kernel may take a moment for."""
+    """Removes a cgroup, after its last process has ended, which may take the kernel a moment."""
     for _ in range(100):
         with suppress(OSError):
             return group.rmdir()
@@ -142,7 +142,7 @@ MISSING = {
     "pids": r"^RuntimeError: godlpack: .*a Go runtime may take \d+ threads .*there can be only \d+ more.*pids.max",
     "files": r"^RuntimeError: godlpack: .*a Go runtime takes \d+ file descriptors.*there can be only \d+ more.*ulimit -n",
 }
-# how much is left: from too little for anything of Go to enough
+# how much is left: from too little for any of Go to enough
 STEPS = {
     "megabytes": [*range(20, 1820, 200), *range(1820, 2100, 40)],
     "data": [*range(8, 240, 24)],
@@ -150,7 +150,7 @@ STEPS = {
     "pids": [*range(12)],
     "files": [*range(9)],
 }
-# what is run before there is a limit, and with it
+# code before the limit, and with it
 WHERE = {
     "the core": ("", "core()"),
     "a library": ("core()", "f.divmod(17)"),
@@ -183,8 +183,8 @@ for left in {steps}:
 @pytest.mark.parametrize("what", STEPS)
 @pytest.mark.parametrize("where", WHERE)
 def test_each_limit(run, library, what, where):
-    """From too little to enough: an exception that says what is missing, and no other end; from some step on, none. A
-    process that was told no goes on, and works with more."""
+    """From too little to enough: exceptions that name what is missing; from some step on, none. A process that was
+    refused continues, and works with more."""
     if what == "pids" and not may_have_groups():
         pytest.skip("needs to make cgroups")
     before, call = WHERE[where]
@@ -192,7 +192,7 @@ def test_each_limit(run, library, what, where):
     for suffix in (".so", ".json"):
         shutil.copy(library.with_suffix(suffix), second.with_suffix(suffix))
     rest, refused = STEPS[what], []
-    while rest:  # a process that works does so from then on: a new one for each step from there
+    while rest:  # a process that works once works from then on: each following step needs a new one
         script = ASCENT.format(
             library=str(library), second=str(second), before=before, steps=rest, what=what, call=call
         )
@@ -209,7 +209,7 @@ def test_each_limit(run, library, what, where):
 
 
 def test_started_without_a_file_left(run, library):
-    """Work of several goroutines is waited for by the clock, for which Go needs files: it has them since its start."""
+    """Waiting for several goroutines needs a timer, for which Go needs files: it has them from its start."""
     run(f"""
 import signal
 f = gd.load_module({str(library)!r})
@@ -239,7 +239,7 @@ except MemoryError as error:
 
 @pytest.mark.parametrize("kilobytes", [64, 1 << 10, 1 << 16, 1 << 20, 1 << 25, 1 << 30, 1 << 36, 1 << 40])
 def test_stacks(kilobytes):
-    """Each thread has a stack as large as the limit that a process starts with: that of a new one may be too large for any."""
+    """Each thread's stack is as large as the limit at the process's start, which may be too large for a new thread."""
     command = [sys.executable, "-P", "-c", CORE]
     limits = (min(kilobytes << 10, sys.maxsize), resource.RLIM_INFINITY)
     done = subprocess.run(
@@ -255,7 +255,7 @@ def test_stacks(kilobytes):
 
 
 def test_import_needs_no_room(python):
-    """Nothing of Go starts then; what needs none works."""
+    """The import starts no Go; what needs no Go works."""
     python("""
 import resource
 resource.setrlimit(resource.RLIMIT_AS, (700 << 20, resource.RLIM_INFINITY))
@@ -274,7 +274,7 @@ assert gd.zeros(3).tolist() == [0, 0, 0]
 
 
 def test_no_memory_for_a_long_list(run):
-    """Its items are Python's, and lie in Python's memory."""
+    """The items are Python objects in Python's memory."""
     run("""
 core()
 x = gd.zeros(20 << 20, "int8")

@@ -1,4 +1,4 @@
-"""Malformed input: every field of every record wrong, by every route. An error, exactly one release, and no crash."""
+"""Malformed input: every field of every record wrong, by every route: an error, one release, and no crash."""
 
 import ctypes
 import os
@@ -16,7 +16,7 @@ OURS = table_of(gd.Tensor)
 HUGE, LEAST, MOST = 2**62, -(2**63), 2**63 - 1
 REFUSALS = (BufferError, ValueError, TypeError)
 
-# What is wrong: arguments of Managed.
+# Wrong fields, as arguments of Managed.
 WRONG = {
     "ndim -1": {"ndim": -1},
     "ndim -2^31": {"ndim": -(2**31)},
@@ -84,7 +84,7 @@ def test_producer(fields, legacy, keywords):
 
 @wrong
 def test_table(fields):
-    """R61: what comes by a table is ours, and is given back; then __dlpack__ is asked."""
+    """R61: godlpack owns the table's export and deletes it; then __dlpack__ is called."""
     forged = Managed(**fields)
     x = published(forged, second=Managed(**fields))
     for _ in range(2):
@@ -97,7 +97,7 @@ def test_table(fields):
 @wrong
 @deleters
 def test_own_table(fields, deleter):
-    """R56: what our table refuses stays its owner's."""
+    """R56: a tensor that godlpack's table refuses still belongs to the caller."""
     forged, out = Managed(**fields, deleter=deleter), ctypes.c_void_p(0xDEAD)
     with pytest.raises(BufferError):
         ManagedToPy(OURS.managed_to_py)(forged.address, ctypes.byref(out))
@@ -107,7 +107,7 @@ def test_own_table(fields, deleter):
 @pytest.mark.parametrize("version", [(0, 0), (0, 99), (2, 0), (2**32 - 1, 2**32 - 1)])
 @wrong
 def test_versions_to_come(fields, version):
-    """R34: refused for their version, nothing else of them is read."""
+    """R34: an error for their version; nothing else of them is read."""
     forged = Managed(**{**fields, "version": version})
     with pytest.raises(BufferError, match=rf"got a tensor of DLPack {version[0]}\.{version[1]}"):
         gd.from_dlpack(forged.capsule())
@@ -123,7 +123,7 @@ def test_small_pointers(field, legacy):
 
 
 def test_small_data_of_nothing():
-    """Without elements, data is not looked at, or it is: by all routes alike."""
+    """Without elements, all routes treat data alike: they check it, or they do not."""
 
     def refused(function, *arguments):
         try:
@@ -133,7 +133,7 @@ def test_small_data_of_nothing():
         return False
 
     nothing = {"shape": (0,), "data": 0x10}
-    gd.from_dlpack(Producer(Managed()))  # so that there is a plan
+    gd.from_dlpack(Producer(Managed()))  # makes a plan
     said = {
         refused(gd.from_dlpack, Managed(**nothing).capsule()),
         refused(gd.from_dlpack, Producer(Managed(**nothing))),
@@ -144,7 +144,7 @@ def test_small_data_of_nothing():
 
 @legacies
 def test_name_of_the_other_kind(legacy):
-    """R8: a used name, or none; with the name of the other kind the record cannot be told from one."""
+    """R8: used names, other names and no name are refused. (A live name of the wrong kind cannot be detected.)"""
     forged = Managed(legacy=legacy)
     for name in ("used_dltensor", "used_dltensor_versioned", "dlpack_exchange_api", "other", None):
         with pytest.raises(ValueError, match="capsule"):
@@ -168,7 +168,7 @@ def test_double_consumption(legacy):
 
 @pytest.mark.parametrize("version", [(0, 0), (2, 0), (2**32 - 1, 0)])
 def test_table_of_another_version(version):
-    """R64: not used, though it would fail."""
+    """R64: it is not used; its functions would fail."""
     x = published(Managed(), version=version, from_py=FAILS)
     assert gd.from_dlpack(x).tolist() == [0.0, 1.0, 2.0]
     assert x.settle() == 1
@@ -195,16 +195,16 @@ assert (rc, managed, len(said)) == (-1, None, 1)
     )
 
 
-# ---- at random ----
+# ---- random records ----
 
-BASE = 16  # extents and strides that there are, at most 64 are read
+BASE = 16  # allocated extents and strides; at most 64 are read
 EXTENTS = (0, 1, 2, 3, 4, 7, -1, 2**31, 2**32, HUGE, LEAST, MOST)
 STRIDES = (*EXTENTS, -2, -3, -(2**31), -HUGE, 12)
 BITS = (0, 1, 2, 4, 6, 7, 8, 16, 24, 32, 63, 64, 65, 80, 128, 129, 255)
 
 
 class Fuzzer:
-    """Makes one record after another in the same memory."""
+    """Writes one record after another into the same memory."""
 
     def __init__(self, seed):
         self.random = random.Random(seed)
@@ -217,7 +217,7 @@ class Fuzzer:
         self.accepted = self.read = 0
 
     def fill(self, managed):
-        """A good record, with up to four fields changed."""
+        """A valid record with up to four fields changed."""
         r, record = self.random, managed.tensor
         if isinstance(managed, Versioned):
             managed.version, managed.flags = Version(1, 3), 0
@@ -269,7 +269,7 @@ class Fuzzer:
                 managed.flags = r.choice((0, 1, 2, 4, 7, 8, 2**63, r.getrandbits(64)))
 
     def inside(self, t):
-        """Whether a tensor's elements lie in the fuzzer's memory, where they may be read."""
+        """Whether a tensor's elements are in the fuzzer's memory, where they may be read."""
         size = t.itemsize + 1
         reach = [(extent - 1) * step * size for extent, step in zip(t.shape, t.strides, strict=True)]
         low, high = sum(r for r in reach if r < 0), sum(r for r in reach if r > 0) + size
@@ -328,7 +328,7 @@ class Fuzzer:
     def run(self, rounds):
         for i in range(rounds):
             if i % 1000 == 999:
-                self.by_allocator()  # of which fakes.py keeps everything
+                self.by_allocator()  # fakes.py never frees these
             elif i % 3 == 0:
                 self.by_table(self.versioned)
             else:
@@ -339,12 +339,12 @@ TO_PY = ManagedToPy(OURS.managed_to_py)
 
 
 def count(managed):
-    """What the deleter adds 1 to."""
+    """The count that the deleter increments."""
     return ctypes.c_uint64.from_address(ctypes.addressof(managed)).value
 
 
 def test_random_records():
-    """R37, R42, R61: 20,000 records, or as many as GODLPACK_FUZZ says; the same ones each time."""
+    """R37, R42, R61: 20,000 records, or GODLPACK_FUZZ ones; the same ones each time."""
     fuzzer = Fuzzer(seed=4)
     rounds = int(os.environ.get("GODLPACK_FUZZ", "20000"))
     fuzzer.run(rounds)

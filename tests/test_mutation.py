@@ -1,6 +1,6 @@
-"""Arguments that are changed while a Go function works on them: it sees what it was given, and nothing is freed under it.
+"""Arguments that are changed during a call: the Go function reads what was passed, and none of it is freed.
 
-Each kind of object, in each way that it can be changed, from each place that runs Python code during a call, and from threads.
+Each kind of object is changed in each possible way, at each place of a call that runs Python code, and by threads.
 """
 
 import array
@@ -121,7 +121,7 @@ TOTAL = float(VALUES.astype(np.float64).sum())
 
 @pytest.fixture(autouse=True)
 def no_gradients():
-    with torch.no_grad():  # else a function may not write into what has one
+    with torch.no_grad():  # a function may not write to a tensor that requires grad
         yield
 
 
@@ -155,7 +155,7 @@ def torch_view():
 
 
 def never_seen(base):
-    """A new type each time: Go imports what is of a type that nobody knows yet."""
+    """A new type each time: objects of types without a plan are imported by Go."""
     return type("NeverSeen", (base,), {})
 
 
@@ -189,7 +189,7 @@ TORCH = {
     "data": lambda x: setattr(x, "data", torch.zeros(3)),
     "set": lambda x: x.set_(torch.zeros(3)),
     "storage": lambda x: x.untyped_storage().resize_(0),
-    "share": lambda x: x.share_memory_().detach().numpy(),  # else torch would try to resize it, and fall
+    "share": lambda x: x.share_memory_().detach().numpy(),  # otherwise torch would try to resize it, and fail
     "transpose": lambda x: x.unsqueeze_(0).t_(),
     "as strided": lambda x: x.as_strided_((3,), (0,)),
     "squeeze": lambda x: x.unsqueeze_(0),
@@ -228,8 +228,8 @@ CASES = [
 
 
 class Change:
-    """Changes an object once, in the middle of something, and makes use of what was freed by that. What the object refuses
-    (NumPy, torch and buffers may) is as good."""
+    """Changes an object once in the middle of a call, and reuses the memory that this frees. The object may refuse the
+    change, as NumPy, torch and buffers may."""
 
     def __init__(self, change, *objects, collects=True):
         self.change, self.objects, self.done, self.collects = change, objects, 0, collects
@@ -314,7 +314,7 @@ def test_other_argument(go, make, change):
 
 
 def outcome(call):
-    """What a call returns, or the exception that it raises."""
+    """The result of a call, or the class of its exception."""
     try:
         return call()
     except (BufferError, TypeError, ValueError) as error:
@@ -323,8 +323,8 @@ def outcome(call):
 
 @pytest.mark.parametrize(("make", "change"), CASES)
 def test_garbage_collection(go, make, change):
-    """A list for an argument may collect garbage (up to Python 3.11), whose __del__ changes what was seen before it. Where Python
-    collects before the call, the function sees what it would see after it."""
+    """Packing a list argument may collect garbage (up to Python 3.11), with a __del__ that changes arguments packed
+    before. If Python collects before the call, the function reads what it would read after it."""
 
     class Doomed:
         def __init__(self, run):
@@ -345,7 +345,7 @@ def test_garbage_collection(go, make, change):
             got = outcome(lambda x=x: go.then_ints(x, numbers))
             gc.set_threshold(*before)
             gc.collect()
-            # What is not written after it was resized may be NaN.
+            # Elements that are not written after a resize may be NaN.
             assert got == TOTAL or repr(got) == repr(outcome(lambda x=x: go.then_ints(x, numbers)))
     finally:
         gc.set_threshold(*before)
@@ -354,7 +354,7 @@ def test_garbage_collection(go, make, change):
 
 @pytest.mark.parametrize(("make", "change"), CASES)
 def test_thread(go, make, change):
-    """Another thread changes what a function reads, without the GIL, for a while."""
+    """Another thread changes an argument while a function reads it without the GIL."""
     warm(go, make)
     start, stop = threading.Event(), threading.Event()
     x = make()
@@ -392,7 +392,7 @@ CALLS = [
 
 
 def has_its_memory(x):
-    """Where torch refuses to resize a storage, the tensor has the new shape all the same: it reads from nowhere then."""
+    """If torch refuses to resize a storage, the tensor still has the new shape, which goes beyond its memory."""
     if not isinstance(x, torch.Tensor) or x.numel() == 0:
         return True
     last = x.storage_offset() + sum((n - 1) * step for n, step in zip(x.shape, x.stride(), strict=True))
@@ -400,7 +400,7 @@ def has_its_memory(x):
 
 
 def test_random_changes(go):
-    """300 calls, or as many as GODLPACK_MUTATIONS says, with several changes each; the same ones each time."""
+    """300 calls, or GODLPACK_MUTATIONS ones, with several changes each; the same ones each time."""
     chance = random.Random(13)
     for i in range(int(os.environ.get("GODLPACK_MUTATIONS", "300"))):
         make, changes = chance.choice(list(KINDS.values()))
@@ -409,11 +409,11 @@ def test_random_changes(go):
         assert chance.choice(CALLS)(go, x, run), (i, several)
         assert run.done
         if has_its_memory(x):
-            outcome(lambda x=x, run=run: go.call(x, run))  # whatever x is now
+            outcome(lambda x=x, run=run: go.call(x, run))  # with x in any state
 
 
 def test_nothing_stays_forbidden(go):
-    """What was forbidden during a call is allowed after it, and after one that failed."""
+    """Changes that are refused during a call are allowed after it, also after one that failed."""
 
     def fail():
         raise LookupError
@@ -433,7 +433,7 @@ def test_nothing_stays_forbidden(go):
 
 
 def test_memory_that_nobody_owns(go):
-    """As an array of C code's, which has neither the flag that it owns its memory nor a base: it does not get the flag."""
+    """Like an array of C code, which has neither OWNDATA nor a base: the flag is not set on it."""
     x = VALUES.copy()
     flags = ctypes.c_int.from_address(id(x) + object.__basicsize__ + 3 * 8 + 3 * 8)
     owns = 4
@@ -463,7 +463,7 @@ def test_several_calls_forbid_together(go):
     assert y.untyped_storage().resizable()
 
 
-# ---- tensors of torch without a storage of their own ----
+# ---- torch tensors without a storage of their own ----
 
 
 class Wrapper(torch.Tensor):
@@ -495,13 +495,13 @@ class Wrapper(torch.Tensor):
 
 def test_wrapper_with_a_storage_of_its_own(go):
     x = Wrapper(torch.from_numpy(VALUES.copy()))
-    x.untyped_storage = lambda: object()  # nothing of torch's: nothing to pin
+    x.untyped_storage = lambda: object()  # not a torch storage, so there is nothing to pin
     assert go.call(x, lambda: None) == VALUES.sum(dtype=float)
 
 
 @pytest.mark.parametrize("error", [None, NotImplementedError("no storage"), MemoryError("none"), KeyboardInterrupt()])
 def test_wrapper(go, error):
-    """What it wraps is held by its capsule; errors that are not about the storage come through."""
+    """Its capsule holds the inner tensor; errors not about the storage are raised."""
     x = Wrapper(torch.from_numpy(VALUES.copy()))
     x.error = error
     if isinstance(error, MemoryError | KeyboardInterrupt):
@@ -512,14 +512,14 @@ def test_wrapper(go, error):
 
 
 class Lying(torch.Tensor):
-    """Its storage is what the test says."""
+    """A tensor whose storage the test chooses."""
 
     def untyped_storage(self):
         return self.storage(super().untyped_storage)
 
 
 def moved(x):
-    """Gives x other memory while it is asked for its storage, as another thread may."""
+    """Changes the memory of x while its storage is requested, as another thread may."""
     x.set_(torch.zeros(500))
     return torch.Tensor.untyped_storage(x)
 
@@ -537,12 +537,12 @@ OTHER_STORAGES = {
 @pytest.mark.parametrize("storage", OTHER_STORAGES.values(), ids=OTHER_STORAGES)
 @pytest.mark.parametrize("view", [lambda x: x, lambda x: x[10:20], lambda x: x[:0]], ids=["whole", "part", "none"])
 def test_storage_that_is_not_the_memory(go, storage, view):
-    """What is held must be what the function works on: not so, nothing is called."""
+    """The storage that is held must contain the function's memory; otherwise no function is called."""
     x = view(torch.arange(1000.0)).as_subclass(Lying)
     calls = []
     x.storage = lambda own: own()
     expected = float(x.sum())
-    assert go.call(x, lambda: calls.append(1)) == expected  # from now on there is a plan for the type
+    assert go.call(x, lambda: calls.append(1)) == expected  # makes the plan for the type
     x.storage = lambda own: storage(x)
     if len(x) == 0 and storage is not OTHER_STORAGES["object"] and storage is not OTHER_STORAGES["typed"]:
         assert go.call(x, lambda: calls.append(2)) == 0
@@ -557,7 +557,7 @@ def test_storage_that_is_not_the_memory(go, storage, view):
 
 
 def test_memory_that_a_mode_moves(go):
-    """A mode sees what a tensor of torch's own class is asked, too."""
+    """A mode also intercepts methods of torch's own class."""
     x = torch.ones(1000)
     assert go.call(x, lambda: None) == 1000
 
@@ -574,7 +574,7 @@ def test_memory_that_a_mode_moves(go):
 
 @pytest.mark.parametrize("method", ["numpy", "untyped_storage"])
 def test_torch_that_says_nothing_of_its_storages(python, go, method):
-    """The storage is held all the same, as far as torch gives it; only what moves its memory is not refused."""
+    """The storage is still held, as far as torch returns it; but changes that move its memory are not refused."""
     script = f"""
 import torch, godlpack as gd
 go = gd.load_module({go.__file__!r})

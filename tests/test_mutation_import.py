@@ -1,4 +1,4 @@
-"""Objects whose own Python code, run while they are taken, changes or drops them: their class, their memory, their names."""
+"""Objects whose own Python code changes or drops their class, memory or names while they are imported."""
 
 import contextlib
 import gc
@@ -23,7 +23,7 @@ importers = pytest.mark.parametrize("importer", IMPORTERS.values(), ids=IMPORTER
 
 
 class Other:
-    """What objects become."""
+    """The class that objects change to."""
 
     def __dlpack__(self, **keywords):
         return Forged().capsule()
@@ -32,11 +32,11 @@ class Other:
 def collect():
     for _ in range(2):
         gc.collect()
-    return [bytearray(500) for _ in range(100)]  # so that what was freed is written over
+    return [bytearray(500) for _ in range(100)]  # overwrites freed memory
 
 
 def turn(x):
-    """Changes the class of x; the one before goes."""
+    """Changes the class of x, which drops its old class."""
     before = weakref.ref(type(x))
     x.__class__ = Other
     collect()
@@ -44,12 +44,12 @@ def turn(x):
 
 
 def fresh(bodies, base=object):
-    """An object of a class that nothing else holds."""
+    """An object of a class with no other references."""
     return type("Fresh" * 50, (base,), bodies)()
 
 
 def answers(answer):
-    """A __dlpack__ that drops its object's class, and then answers."""
+    """A __dlpack__ that drops its object's class before it returns."""
 
     def method(self, **keywords):
         turn(self)
@@ -79,7 +79,7 @@ ANSWERS = {
 
 
 def attempt(importer, x):
-    """What is imported, or the error, whose text names what it may."""
+    """The imported tensor, or the text of the error."""
     try:
         t = importer(x)
     except (BufferError, TypeError, ValueError, KeyError, AttributeError) as e:
@@ -112,7 +112,7 @@ def test_class_that_goes_when_asked_for_its_device(importer, answer):
     "name", ["__dlpack__", "__dlpack_device__", "requires_grad", "__array_interface__", "dtype", "mask"]
 )
 def test_class_that_goes_when_an_attribute_is_read(importer, name):
-    """A property of the class, and __getattribute__."""
+    """By a property of the class, and by __getattribute__."""
 
     def read(self):
         turn(self)
@@ -136,7 +136,7 @@ def test_class_that_goes_when_an_attribute_is_read(importer, name):
 
 @importers
 def test_class_that_goes_in_its_table(importer):
-    """R62, R67: the table of a class that is no more."""
+    """R62, R67: the table of a class that no longer exists."""
 
     def export(x, out):
         turn(x)
@@ -180,7 +180,7 @@ def test_array_interface_that_goes(importer):
 
 
 class Evil:
-    """An __index__ that does something first."""
+    """A number whose __index__ runs an action first."""
 
     def __init__(self, n, action):
         self.n, self.action = n, action
@@ -230,7 +230,7 @@ def test_dict_that_empties_itself():
     ],
 )
 def test_indices_that_drop_everything(call):
-    """The tensor, and the list in which an index lies, go while the index is read."""
+    """The tensor, and the list with an index, are dropped while the index is read."""
     box = []
 
     def drop():
@@ -263,7 +263,7 @@ def test_names_that_drop_everything():
 
 
 def test_arrays_that_change_while_they_are_taken():
-    """A subclass whose dtype is a property: what counts is what the array is afterwards."""
+    """A subclass whose dtype is a property that changes the shape: the array's final state counts."""
 
     class Array(np.ndarray):
         @property
@@ -281,7 +281,7 @@ def test_arrays_that_change_while_they_are_taken():
 
 @importers
 def test_producer_that_replaces_its_class_s_method(importer):
-    """R49: a later object is asked by the method that it then has."""
+    """R49: later objects use the new method."""
 
     def later(self, **keywords):
         return Forged((2,)).capsule()

@@ -1,7 +1,7 @@
-"""Every allocation of ours fails, one after the other, in every operation: each call says so, and loses nothing.
+"""Every allocation of godlpack's fails, one by one, in every operation: each call reports it, and loses nothing.
 
-no_memory.py does it, in a process that failing.c was preloaded into. What Python runs out of by itself, in code in Python or
-in other libraries, is not tried. GODLPACK_FRAMEWORKS names the frameworks to try it with, all of them in `tox -e nomem`.
+no_memory.py does this in a process with failing.c preloaded. Allocations of Python code and of other libraries do not
+fail. GODLPACK_FRAMEWORKS names the frameworks to test with, all of them in `tox -e nomem`.
 """
 
 import json
@@ -18,7 +18,7 @@ import godlpack
 
 HERE = Path(__file__).parent
 FRAMEWORKS = os.environ.get("GODLPACK_FRAMEWORKS", "numpy")
-CRASHES = 5  # after so many, enough is known
+CRASHES = 5  # enough to report
 
 pytestmark = [
     pytest.mark.skipif(CC is None, reason="needs a C compiler, cc"),
@@ -33,26 +33,26 @@ def libraries(tmp_path_factory):
     failing, built = folder / "failing.so", sample.build(folder)
     subprocess.run([CC, "-O1", "-Wall", "-Werror", "-shared", "-fPIC", HERE / "failing.c", "-o", failing], check=True)
     script = f"import sys; sys.path.insert(0, {str(HERE)!r}); import pathlib, sample; sample.describe(pathlib.Path({str(built)!r}))"
-    subprocess.run([sys.executable, "-P", "-c", script], check=True)  # which opens it: not here
+    subprocess.run([sys.executable, "-P", "-c", script], check=True)  # opens the library in another process
     return failing, built, compile_library(folder / "functions.so")
 
 
 def preloading(failing):
-    """The environment of a process that failing.c is in, beside what this one has preloaded."""
+    """The environment of a process with failing.c preloaded, in addition to libraries preloaded here."""
     preloaded = f"{failing} {os.environ.get('LD_PRELOAD', '')}"
     path = os.pathsep.join([str(HERE), *filter(None, sys.path)])
     return {**os.environ, "LD_PRELOAD": preloaded, "PYTHONPATH": path, "JAX_PLATFORMS": "cpu"}
 
 
 def run(failing, *arguments):
-    """What no_memory.py said, and how it ended."""
+    """The output of no_memory.py, and the finished process."""
     command = [sys.executable, "-P", "-X", "faulthandler", str(HERE / "no_memory.py"), *map(str, arguments)]
     done = subprocess.run(command, env=preloading(failing), capture_output=True, text=True, timeout=1200)
     return [json.loads(line) for line in done.stdout.splitlines()], done
 
 
 def faults(failing, *arguments):
-    """What was wrong, and the numbers of operations and points. A crash is what was tried last; it goes on behind that."""
+    """What was wrong, and the numbers of operations and allocations. After a crash in an operation, the rest is run."""
     wrong, points, behind = [], [], []
     while len(behind) <= CRASHES:
         said, done = run(failing, *arguments, *behind[-1:])
@@ -137,7 +137,7 @@ print(first - 1)
     sys.version_info >= (3, 13), reason="CPython 3.13 itself crashes where the dict of a new type cannot grow"
 )
 def test_import(libraries, capsys):
-    """Each allocation of the import of the extension fails once: the next import works."""
+    """Each allocation during the import of the extension fails once: the next import works."""
     module = Path(godlpack._core.__file__)
     command = [sys.executable, "-P", "-X", "faulthandler", "-c", IMPORT, str(module)]
     done = subprocess.run(command, env=preloading(libraries[0]), capture_output=True, text=True, timeout=600)

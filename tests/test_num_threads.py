@@ -1,4 +1,4 @@
-"""How many threads Go computes in: set, read from the environment, in children, and by threadpoolctl."""
+"""The number of threads that Go computes in: set, from the environment, in children, and by threadpoolctl."""
 
 import json
 import multiprocessing
@@ -72,7 +72,7 @@ def environment(monkeypatch):
 
 
 def python(script, *flags, **env):
-    """What a process prints, as JSON; {first} and {second} in the script are the sources."""
+    """The output of a process, parsed as JSON; {first} and {second} in the script are the sources."""
     start = f"import json, os, warnings\nimport godlpack as gd\nSOURCE = {SOURCE!r}\n"
     start += "def library(name): return gd.load_inline(SOURCE % name, name=name)\n"
     env = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path)), **env}
@@ -102,7 +102,7 @@ def test_parallel_is_as_wide():
 
 
 def test_while_others_compute(np):
-    """Go stops its world to change the number; callbacks, which wait for the GIL meanwhile, must not stop it."""
+    """Go stops all its threads to change the number; callbacks that wait for the GIL must not prevent that."""
     lib, stop, x = library("first"), threading.Event(), np.ones((1 << 9, 1 << 9), "int8")
 
     def work():
@@ -229,7 +229,7 @@ def say(name, value):
 @pytest.mark.parametrize("how", ["fork", "spawn", "forkserver"])
 @pytest.mark.filterwarnings("ignore:.*fork")
 def test_initializers_of_pools(how):
-    library("first").procs()  # here, as in a parent that has worked already
+    library("first").procs()  # starts Go here, as in a parent that has already worked
     pool = ProcessPoolExecutor(1, multiprocessing.get_context(how), initializer=say, initargs=("OMP_NUM_THREADS", "3"))
     with pool:
         assert pool.submit(numbers).result(timeout=100) == [3, 3, 3]

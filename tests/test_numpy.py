@@ -1,4 +1,4 @@
-"""NumPy: every dtype and layout, both ways, by every route."""
+"""NumPy: every dtype and layout, in both directions, by every route."""
 
 import array
 import gc
@@ -14,7 +14,7 @@ import godlpack as gd
 
 np = pytest.importorskip("numpy")
 
-INTO = {  # routes from numpy to us
+INTO = {  # routes from numpy to godlpack
     "from_dlpack": gd.from_dlpack,
     "asarray": gd.asarray,
     "legacy capsule": lambda a: gd.from_dlpack(a.__dlpack__()),
@@ -56,7 +56,7 @@ def address(a):
 
 
 def check_same(t, a):
-    """A tensor and an array over the same memory."""
+    """Checks a tensor and an array over the same memory."""
     assert t.shape == a.shape
     assert t.dtype == a.dtype
     assert t.readonly == (not a.flags.writeable)
@@ -65,7 +65,7 @@ def check_same(t, a):
         assert [s for s, n in zip(t.strides, t.shape, strict=True) if n > 1] == [
             s // a.itemsize for s, n in zip(a.strides, a.shape, strict=True) if n > 1
         ]
-    assert repr(t.tolist()) == repr(t.copy().tolist()) == repr(a.tolist())  # in repr a nan is a nan
+    assert repr(t.tolist()) == repr(t.copy().tolist()) == repr(a.tolist())  # nan equals nan in repr
 
 
 @every_dtype
@@ -173,7 +173,7 @@ def test_read_only_out(out):
 
 
 def test_broadcast():
-    """A read-only array of numpy's, with a stride of 0."""
+    """A read-only array of numpy with a stride of 0."""
     a = np.broadcast_to(np.arange(3), (4, 3))
     t = gd.from_dlpack(a)
     assert t.readonly and t.strides == (0, 1)
@@ -233,7 +233,7 @@ UNSPEAKABLE = [">f4", ">i8", ">c16", "O", "U4", "S4", "f4,i4", "V8", "M8[s]", "m
 
 @pytest.mark.parametrize("dtype", [*UNSPEAKABLE, "longdouble"])
 def test_dtypes_that_dlpack_cannot_say(dtype):
-    """R18, R19: at first sight, and when there is a plan for arrays."""
+    """R18, R19: without and with a plan for arrays."""
     for route in (gd.from_dlpack, gd.from_dlpack, gd.asarray):
         with pytest.raises(BufferError, match=r"DLPack has no dtype for|DLPack only supports"):
             route(np.zeros(3, dtype))
@@ -258,7 +258,7 @@ def test_one_byte_has_no_order():
 
 
 def test_masked_arrays():
-    """Their memory does not say what is masked, and numpy exports it all the same."""
+    """Their memory does not contain the mask, but numpy exports them."""
     for route in (gd.from_dlpack, gd.from_dlpack, gd.asarray):
         with pytest.raises(BufferError, match=r"what is masked; use .filled\(\) or .data"):
             route(np.ma.masked_array([1.0, 2.0], [0, 1]))
@@ -319,7 +319,7 @@ def test_to_does_not_swallow_the_reason():
 
 @pytest.mark.parametrize("dtype", ML_DTYPES)
 def test_dtypes_of_ml_dtypes(dtype, ml_dtypes):
-    """numpy itself does not exchange them."""
+    """numpy itself does not exchange these."""
     a = np.arange(16, dtype=np.uint8).view(getattr(ml_dtypes, dtype))
     for _ in range(2):
         t = gd.from_dlpack(a)
@@ -332,7 +332,7 @@ def test_dtypes_of_ml_dtypes(dtype, ml_dtypes):
 
 @pytest.mark.parametrize("dtype", ["int4", "uint4", "float4_e2m1fn", "float6_e2m3fn", "float6_e3m2fn"])
 def test_small_dtypes_of_ml_dtypes(dtype, ml_dtypes):
-    """R21: a byte for each element, and the flag that says so."""
+    """R21: one byte for each element, and the flag for that."""
     a = np.array([1, 2, 3], getattr(ml_dtypes, dtype))
     for _ in range(2):
         t = gd.from_dlpack(a)
@@ -358,7 +358,7 @@ def test_array_interface():
 
 @every_dtype
 def test_array_interface_of_others(dtype):
-    """An object that has nothing else: its memory is lent as long as it lives."""
+    """An object with only this interface: it is held while its memory is used."""
     a = sample(dtype)[::-1]
     holder = type("Holder", (), {"__array_interface__": a.__array_interface__})()
     ref = weakref.ref(holder)
@@ -399,7 +399,7 @@ def test_wrong_array_interfaces(change):
         gd.asarray(type("Holder", (), {"__array_interface__": interface})())
 
 
-# ---- the buffer protocol, our side as consumer ----
+# ---- the buffer protocol: godlpack as the consumer ----
 
 
 @every_dtype
@@ -474,7 +474,7 @@ def test_mmap():
 
 
 def test_odd_stride_of_a_single_element(np):
-    """It says nothing: elements lie where any stride has them. Of more elements it cannot be said (R17)."""
+    """A stride of a single element has no effect. With more elements, such a stride cannot be exported (R17)."""
     a = np.arange(4, dtype="int32")
     odd = np.lib.stride_tricks.as_strided(a, (1, 2), (3, 4))
     for _ in range(2):
@@ -484,7 +484,7 @@ def test_odd_stride_of_a_single_element(np):
 
 
 def test_numpy_that_is_not_as_known(python):
-    """Where arrays do not read as NumPy says, they are exchanged by their methods; nothing else changes."""
+    """If the fast path reads arrays incorrectly, arrays are exchanged by their methods, with the same results."""
     out = python("""
 import numpy as np
 import godlpack as gd

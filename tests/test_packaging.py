@@ -1,4 +1,4 @@
-"""What is in the wheel, what its extension module shows to other libraries, and that both can be built again."""
+"""The contents of the wheel, the symbols of its extension module, and that wheel and sdist can be built again."""
 
 import importlib.metadata
 import json
@@ -23,7 +23,7 @@ VERSION = re.search(
 ).group(1)
 DISTRIBUTION = importlib.metadata.distribution("godlpack")
 EDITABLE = "editable" in json.loads(DISTRIBUTION.read_text("direct_url.json") or "{}").get("dir_info", {})
-MOST_BYTES = 6_000_000  # of a wheel: the extension, the authors' tool, Go sources
+MOST_BYTES = 6_000_000  # for a wheel: the extension, the authors' tool, Go sources
 
 wheel = pytest.mark.skipif(EDITABLE, reason="an editable install holds a path only")
 binutils = pytest.mark.skipif(not shutil.which("readelf"), reason="needs binutils")
@@ -92,7 +92,7 @@ builds = [
 
 
 def hatchling(source: Path, target: str, to: Path) -> Path:
-    """Builds one distribution of a source tree, without isolation; no time of day goes into it."""
+    """Builds one distribution of a source tree, without isolation and reproducibly."""
     env = dict(os.environ, SOURCE_DATE_EPOCH="1700000000")
     command = [sys.executable, "-P", "-m", "hatchling", "build", "-t", target, "-d", str(to)]
     subprocess.run(command, cwd=source, env=env, check=True)
@@ -148,6 +148,6 @@ class TestBuild:
 
 
 def tracked() -> list[str]:
-    """The files of the repository; none where this is not a clone of it."""
+    """The files of the repository; empty outside a clone."""
     git = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True)
     return git.stdout.splitlines()

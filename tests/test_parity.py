@@ -1,9 +1,10 @@
-"""Point by point: what godlpack answers beside what numpy and torch answer to the same call.
+"""The same calls to godlpack and to numpy or torch, compared one by one.
 
-The array API standard (2024.12) rules `__dlpack__`, `__dlpack_device__` and `from_dlpack`, and numpy is how it is read; for
-tensors of torch it is torch's documentation of `torch.from_dlpack`. A point is one call, made to both. Its outcome is
-what can be seen of the result: name, device, flags, memory, values, or the class of the error. Outcomes are the same,
-or the point is in DIFFERENCES with both outcomes and the reason why they differ: one that changes fails here.
+The array API standard (2024.12) specifies `__dlpack__`, `__dlpack_device__` and `from_dlpack`, and numpy is its
+reference here; for torch tensors it is torch's documentation of `torch.from_dlpack`. A point is one call, made to both
+libraries. Its outcome is the observable result: name, device, flags, memory, values, or the class of the error. The
+outcomes are equal, or DIFFERENCES has both outcomes and the reason for the difference: a change of either fails the
+test.
 """
 
 import itertools
@@ -21,7 +22,7 @@ NUMPY = tuple(map(int, np.__version__.split(".")[:2]))
 
 
 class Capsule(NamedTuple):
-    """What __dlpack__ answered."""
+    """A result of __dlpack__."""
 
     name: str
     device: tuple
@@ -31,7 +32,7 @@ class Capsule(NamedTuple):
 
 
 class Array(NamedTuple):
-    """What from_dlpack made."""
+    """A result of from_dlpack."""
 
     shape: tuple
     dtype: str
@@ -50,7 +51,7 @@ DIFFERENCES: dict[str, Difference] = {}
 
 
 def differ(reason: str, points: dict[str, tuple]) -> None:
-    """Notes points that differ for one reason: the outcome of the other library, and ours."""
+    """Records points that differ for one reason, with the other library's outcome and godlpack's."""
     for point, (theirs, ours) in points.items():
         assert point not in DIFFERENCES
         DIFFERENCES[point] = Difference(theirs, ours, reason)
@@ -60,7 +61,7 @@ def differ(reason: str, points: dict[str, tuple]) -> None:
 
 
 def address(x) -> int:
-    """Where the elements of an array of any of the three libraries start."""
+    """Address of the first element, for an array of any of the three libraries."""
     if isinstance(x, np.ndarray):
         return x.__array_interface__["data"][0]
     return x.data_ptr if isinstance(x, gd.Tensor) else x.data_ptr()
@@ -85,10 +86,10 @@ def of_array(made, x) -> Array:
 
 
 def outcome(call: Callable, x) -> object:
-    """What became of a call about x: what it made, as far as it can be seen, or the name of the error."""
+    """The outcome of a call with x: the observable result, or the name of the error."""
     try:
         made = call(x)
-    except Exception as error:  # any: its class is the outcome
+    except Exception as error:  # its class is the outcome
         return type(error).__name__
     if type(made).__name__ == "PyCapsule":
         return of_capsule(made, x)
@@ -150,7 +151,7 @@ EXPORTS = {f"{name}: {call_id(keywords)}": (a, keywords) for name, a in SAMPLES.
 
 @rows(EXPORTS)
 def test_export(point):
-    """Every version, device and way of copying, of every layout: the same capsule, or the same error."""
+    """Every version, device and value of copy, for every layout: the same capsule, or the same error."""
     a, keywords = EXPORTS[point]
     theirs = outcome(lambda x: x.__dlpack__(**keywords), a)
     check(point, theirs, outcome(lambda x: x.__dlpack__(**keywords), gd.from_dlpack(a)))
@@ -177,7 +178,7 @@ ONE_BY_ONE = {
 
 @rows(ONE_BY_ONE)
 def test_argument(point):
-    """One argument, with good and bad values."""
+    """One argument, with valid and invalid values."""
     keywords = ONE_BY_ONE[point]
     theirs = outcome(lambda x: x.__dlpack__(**keywords), PRODUCERS["ndarray"]())
     check(point, theirs, outcome(lambda x: x.__dlpack__(**keywords), PRODUCERS["Tensor"]()))
@@ -207,7 +208,7 @@ EMPTY = {f"nothing: {call_id(keywords)}": keywords for keywords in ALL}
 
 @rows(EMPTY)
 def test_export_of_nothing(point):
-    """Without elements there is no memory: NULL, where numpy has some (R15). All else is the same."""
+    """Without elements, data is NULL, where numpy has an address (R15). Everything else is the same."""
     keywords = EMPTY[point]
     theirs = outcome(lambda x: x.__dlpack__(**keywords), NOTHING)
     ours = outcome(lambda x: x.__dlpack__(**keywords), gd.from_dlpack(NOTHING))
@@ -218,7 +219,7 @@ def test_export_of_nothing(point):
 
 
 def test_version():
-    """R5: each stamps its own."""
+    """R5: each library writes its own version."""
     for x, wanted in ((BASE, (1, 0)), (gd.from_dlpack(BASE), (1, 3))):
         version = managed_in(x.__dlpack__(max_version=(1, 99))).version
         assert version.major == 1 and (version.major, version.minor) >= wanted
@@ -228,7 +229,7 @@ def test_version():
 
 
 class Holder:
-    """A producer that answers always the same."""
+    """A producer that always returns the same answer."""
 
     def __init__(self, answer):
         self.answer = answer
@@ -248,7 +249,7 @@ class NoDevice:
 
 
 class Old:
-    """A producer of 2021."""
+    """A producer from 2021."""
 
     def __init__(self, x):
         self.x = x
@@ -267,7 +268,7 @@ def twice(take, producer):
 
 
 def written(take, x):
-    """What x is after a write through what was made of it."""
+    """The values of x after a write through the imported tensor."""
     made = np.asarray(take(x))
     made[...] = 9
     return np.asarray(x).tolist()
@@ -314,7 +315,7 @@ IMPORTS = {
     "a write": written,
     "a write to a copy": lambda take, x: written(lambda x: take(x, copy=True), x),
 }  # fmt: skip
-KEPT = {  # alive, so that their destructors, which are Python's, never run while an error is on its way
+KEPT = {  # kept alive, so that their destructors, which are Python code, do not run while an exception is set
     "kind": Forged().capsule("other"),
     "version": Forged(version=(2, 0)).capsule(),
     "device": Forged(device=(99, 0)).capsule(),
@@ -326,7 +327,7 @@ PRODUCERS = {"ndarray": lambda: np.full(6, 2, "float32"), "Tensor": lambda: gd.f
 @rows(IMPORTS)
 @pytest.mark.parametrize("producer", PRODUCERS)
 def test_import(point, producer):
-    """numpy.from_dlpack and ours, of an array and of a tensor."""
+    """numpy.from_dlpack and godlpack's, for an array and for a tensor."""
     theirs, ours = (
         outcome(lambda x, take=take: IMPORTS[point](take, x), PRODUCERS[producer]())
         for take in (np.from_dlpack, gd.from_dlpack)
@@ -361,10 +362,10 @@ def test_import_of_every_kind(point, copy):
 @rows({**SAMPLES, "nothing": NOTHING})
 @pytest.mark.parametrize("copy", COPIES)
 def test_numpy_takes_ours_as_its_own(point, copy):
-    """The other consumers, fed with a tensor of ours and with an array: numpy."""
+    """numpy as the consumer of godlpack's tensor and of an array."""
     a = {**SAMPLES, "nothing": NOTHING}[point]
     theirs, ours = (outcome(lambda x: np.from_dlpack(x, copy=copy), x) for x in (a, gd.from_dlpack(a)))
-    if point == "nothing":  # numpy puts an address of its own where there is NULL
+    if point == "nothing":  # numpy replaces NULL by an address of its own
         theirs, ours = theirs._replace(memory=""), ours._replace(memory="")
     check(f"numpy: {point}, copy={copy}", theirs, ours)
 
@@ -376,7 +377,7 @@ def test_numpy_takes_ours_as_its_own(point, copy):
 @pytest.mark.parametrize("copy", COPIES)
 @pytest.mark.filterwarnings("ignore:The given NumPy array is not writable")
 def test_torch_takes_ours_as_numpys(point, copy, torch):
-    """The other consumers, fed with a tensor of ours and with an array: torch."""
+    """torch as the consumer of godlpack's tensor and of an array."""
     a = {**SAMPLES, "nothing": NOTHING}[point]
     theirs, ours = (outcome(lambda x: torch.from_dlpack(x, copy=copy), x) for x in (a, gd.from_dlpack(a)))
     if point == "nothing":
@@ -404,7 +405,7 @@ def take_twice(take, capsule):
 @rows(TORCH_TAKES)
 @pytest.mark.parametrize("which", ["from_dlpack", "utils"])
 def test_torch_takes_ours_as_its_own(point, which, torch):
-    """torch's documentation: memory is shared, writes are seen; an object or a capsule, which is used up."""
+    """By torch's documentation, memory is shared, and the argument is an object or a capsule, which is consumed."""
     take = torch.from_dlpack if which == "from_dlpack" else torch.utils.dlpack.from_dlpack
     theirs, ours = (outcome(lambda x: TORCH_TAKES[point](take, x), x) for x in (torch.full((6,), 2.0), gd.full(6, 2.0)))
     check(f"torch: {point}", theirs, ours)
@@ -439,7 +440,7 @@ TENSORS = {
 @rows(TENSORS)
 @pytest.mark.parametrize("copy", COPIES)
 def test_import_of_torchs(point, copy, torch):
-    """torch.from_dlpack and ours, of a tensor of torch's."""
+    """torch.from_dlpack and godlpack's, for a torch tensor."""
     theirs, ours = (
         outcome(lambda x, take=take: take(x, copy=copy), TENSORS[point](torch))
         for take in (torch.from_dlpack, gd.from_dlpack)
@@ -447,7 +448,7 @@ def test_import_of_torchs(point, copy, torch):
     check(f"of torch: {point}, copy={copy}", theirs, ours)
 
 
-ELSEWHERE = re.compile(r"cuda|\(2, 0\)|type\)")  # what torch says of GPUs depends on the machine
+ELSEWHERE = re.compile(r"cuda|\(2, 0\)|type\)")  # torch's results for GPUs depend on the machine
 
 TORCH_IMPORTS = {
     **{
@@ -474,7 +475,7 @@ def to_capsule(x):
 
 @rows(TORCH_IMPORTS)
 def test_argument_of_torchs(point, torch):
-    """torch.from_dlpack and ours: arguments, capsules, and answers of producers."""
+    """torch.from_dlpack and godlpack's: arguments, capsules, and answers of producers."""
     theirs, ours = (
         outcome(lambda x, take=take: TORCH_IMPORTS[point](take, x), torch.full((6,), 2.0))
         for take in (torch.from_dlpack, gd.from_dlpack)
@@ -484,13 +485,13 @@ def test_argument_of_torchs(point, torch):
 
 @rows([point for point in ONE_BY_ONE if not ELSEWHERE.search(point)])
 def test_export_of_torchs(point, torch):
-    """__dlpack__ of a tensor of torch's and of ours."""
+    """__dlpack__ of a torch tensor and of godlpack's."""
     keywords = ONE_BY_ONE[point]
     theirs, ours = (outcome(lambda x: x.__dlpack__(**keywords), x) for x in (torch.full((6,), 2.0), gd.full(6, 2.0)))
     check(f"torch: {point}", theirs, ours)
 
 
-# ---- what differs, and why ----
+# ---- differences and their reasons ----
 
 TWOS = [2.0] * 6
 LEGACY, VERSIONED = "dltensor", "dltensor_versioned"
@@ -521,7 +522,7 @@ differ(
     "R6: a version may be as high as it likes.",
     {f"__dlpack__(max_version=({2**70}, 0))": ("OverflowError", LENT)},
 )
-STREAM = "RuntimeError" if NUMPY < (2, 5) else "ValueError"  # what numpy raises for any
+STREAM = "RuntimeError" if NUMPY < (2, 5) else "ValueError"  # numpy raises this for any stream
 differ(
     "R3: numpy raises one error for all streams, and torch AssertionError; for us it is a wrong value, or a wrong kind.",
     {
@@ -641,7 +642,7 @@ POINTS = {
 
 
 def test_differences_are_of_points():
-    """And each is one, with a reason."""
+    """Every difference is of an existing point, and has a reason."""
     assert DIFFERENCES.keys() <= POINTS
     for theirs, ours, reason in DIFFERENCES.values():
         assert theirs != ours and reason.endswith(".")

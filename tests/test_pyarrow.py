@@ -1,4 +1,4 @@
-"""pyarrow: its arrays never change, and are read-only here, whatever its version says of them."""
+"""pyarrow: its arrays are immutable, and imported as read-only, whatever its version reports about them."""
 
 import gc
 
@@ -13,7 +13,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:Exporting an unversioned DLPack 
 
 
 class Older:
-    """An array of a pyarrow that knows legacy capsules alone."""
+    """An array of an older pyarrow, which has legacy capsules only."""
 
     def __init__(self, array):
         self.array = array
@@ -39,7 +39,7 @@ into = pytest.mark.parametrize("into", INTO.values(), ids=INTO)
 
 @pytest.fixture
 def mapped(tmp_path):
-    """A buffer of float64 in a file: a write into it ends the process."""
+    """A buffer of float64 in a file; a write to it ends the process."""
     path = tmp_path / "numbers"
     path.write_bytes(np.arange(8.0).tobytes())
     return pa.memory_map(str(path)).read_buffer()
@@ -60,7 +60,7 @@ def test_into(into, dtype):
     """R44"""
     a = np.arange(5).astype(dtype)
     x = pa.array(a)
-    for _ in range(3):  # the second time by the plan, if there is one
+    for _ in range(3):  # from the second one on by the plan, if there is one
         t = into(x)
         assert (t.dtype, t.shape, t.tolist()) == (a.dtype, a.shape, a.tolist())
         assert t.data_ptr == x.buffers()[1].address
@@ -86,7 +86,7 @@ def test_mapped_buffer(mapped):
 
 
 def test_buffers():
-    """A buffer is what it says itself: pyarrow lets others write into those that it has just made."""
+    """A buffer reports whether it is mutable: pyarrow allows writes into newly allocated ones."""
     for make in (lambda: pa.py_buffer(b"abcdef"), lambda: pa.py_buffer(bytearray(6)), lambda: pa.allocate_buffer(6)):
         buffer = make()
         t = gd.asarray(buffer)
@@ -95,7 +95,7 @@ def test_buffers():
 
 
 def test_tensors():
-    """pyarrow.Tensor may be mutable, as its versioned capsules say. Legacy ones look like those of arrays."""
+    """pyarrow.Tensor may be mutable, as its versioned capsules report. Its legacy ones look like those of arrays."""
     a = np.arange(6.0).reshape(2, 3)
     for writeable in (True, False):
         a.flags.writeable = writeable
@@ -103,7 +103,7 @@ def test_tensors():
         t = gd.from_dlpack(x)
         assert t.readonly != writeable
         assert (t.tolist(), t.data_ptr) == (a.tolist(), a.ctypes.data)
-        if writeable:  # else pyarrow refuses
+        if writeable:  # otherwise pyarrow refuses
             check_frozen(gd.from_dlpack(x.__dlpack__()))
 
 
@@ -140,7 +140,7 @@ def test_frozen_for_others(torch):
         gd.from_dlpack(pa.array([1.0])).to(torch.Tensor)
 
 
-# ---- ours as Arrow's ----
+# ---- godlpack's tensors as Arrow arrays ----
 
 
 @pytest.mark.parametrize("dtype", NUMBERS)
@@ -187,7 +187,7 @@ def test_what_arrow_has_not(make, wanted):
 @pytest.mark.parametrize("to", NUMBERS)
 @pytest.mark.parametrize("own", NUMBERS)
 def test_requested_type(own, to):
-    """A wider type is made; one that does not hold every number is refused."""
+    """A wider type is converted to; a type that cannot represent every number is refused."""
     t = gd.asarray(np.arange(3).astype(own))
     if np.can_cast(own, to) and not (to == "float64" and own in ("int64", "uint64")):
         x = pa.array(t, type=pa.from_numpy_dtype(np.dtype(to)))
@@ -222,7 +222,7 @@ def test_lifetime_of_ours(key):
 
 
 def test_capsules_that_nobody_takes():
-    """The counters see what they would keep."""
+    """The counters detect leaks of capsules that are not consumed."""
     for _ in range(10):
         gd.zeros(3).__arrow_c_array__()
     schema, array = gd.zeros(3).__arrow_c_array__()

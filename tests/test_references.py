@@ -1,5 +1,5 @@
-"""References to Python objects: whatever is called with whatever, each one taken is given back. The counters of
-conftest.py counts storages, exports and imports; here Python itself counts its objects."""
+"""References to Python objects: every operation releases all that it takes. The counters of conftest.py count storages,
+exports and imports; here Python counts its own objects."""
 
 import ctypes
 import gc
@@ -13,7 +13,7 @@ import godlpack as gd
 np = pytest.importorskip("numpy")
 
 TIMES = 60
-LEAKY = TIMES - 6  # each call of a leak leaves one behind; what caches and lists of free objects take is less
+LEAKY = TIMES - 6  # a leak leaves one object for each call; caches and free lists take fewer
 
 
 class Whole:
@@ -25,7 +25,7 @@ class Whole:
 
 
 class Item:
-    """A number as tensors of other libraries have it."""
+    """A number with item(), as in tensors of other libraries."""
 
     def __init__(self, value):
         self.value = value
@@ -47,7 +47,7 @@ class Described:
 
 
 class Asked:
-    """A producer of what it is made with: a function, whose keywords are what it knows."""
+    """A producer made of a function, whose keywords are those of its __dlpack__."""
 
     def __init__(self, function):
         self.function = function
@@ -147,7 +147,7 @@ def call(function, x):
 
 
 def grown(function, x):
-    """By how many objects, and by how many references to x, many calls leave more than they found."""
+    """The growth of blocks, and of references to x, over many calls."""
     references = sys.getrefcount(x)
     blocks = sys.getallocatedblocks()
     for _ in range(TIMES):
@@ -162,8 +162,8 @@ def test_nothing_is_kept(name):
     leaks = {}
     for operand, x in OPERANDS.items():
         for _ in range(3):
-            call(CALLS[name], x)  # what is made once: plans, labels, modules
-        for _ in range(3):  # lists of free objects grow at times
+            call(CALLS[name], x)  # makes everything that is made once: plans, descriptors, modules
+        for _ in range(3):  # free lists grow at times
             blocks, references = grown(CALLS[name], x)
             if blocks < LEAKY and references < LEAKY:
                 break
@@ -180,7 +180,7 @@ def test_what_is_kept_is_seen():
 
 
 def test_scalars_of_numpy():
-    """The type's methods are looked up at each call: one reference each."""
+    """Each call looks the type's methods up, with one reference each."""
     x = np.float32(1)
     before = sys.getrefcount(x)
     for _ in range(1000):

@@ -1,4 +1,4 @@
-"""docs/conformance.md: every rule has tests, and they are there and speak of it. And tests of rules that had none."""
+"""docs/conformance.md: every rule has existing tests, which name it. And tests of rules without tests elsewhere."""
 
 import ast
 import ctypes
@@ -29,12 +29,12 @@ ROW = re.compile(r"^\| R(\d+) \| (.+?) \| (.+?) \| (.*) \| (.*) \|$", re.MULTILI
 
 
 def rows():
-    """The rules by number: what they say, the source, our tests, and of whom godlpack.testing asks them."""
+    """The rules by number: text, source, godlpack's tests, and the subjects that godlpack.testing checks."""
     return {int(number): tuple(cells) for number, *cells in ROW.findall(PAGE.read_text())}
 
 
 def functions(file):
-    """The text of each test function of a file, its decorators included, by name."""
+    """The source of each test function of a file, with its decorators, by name."""
     source = (HERE / file).read_text()
     lines = source.splitlines()
     found = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.FunctionDef)]
@@ -43,7 +43,7 @@ def functions(file):
 
 
 def rules_in(text):
-    """The rules that a text speaks of; "R20-R22" and "R34 to R42" are all of those."""
+    """The rules that a text names; "R20-R22" and "R34 to R42" include those between."""
     spans = re.findall(r"\bR(\d+)(?:(?:-| to )R(\d+))?\b", text)
     return {rule for first, last in spans for rule in range(int(first), int(last or first) + 1)}
 
@@ -66,7 +66,7 @@ def test_rules_in_ranges():
     assert rules_in("R1, R20-R22 and R34 to R36") == {1, 20, 21, 22, 34, 35, 36}
 
 
-# ---- rules that have their test here ----
+# ---- tests of rules without tests elsewhere ----
 
 
 def test_names_are_static():
@@ -91,20 +91,20 @@ def test_no_stream_of_the_cpu():
     [((1, 0), (2, 0), BufferError, "no CUDA driver"), ((2, 0), (1, 0), ValueError, "7 is no stream")],
 )
 def test_stream_of_the_device_asked_for(own, asked, error, wanted):
-    """R29: where both are given, the stream is one of dl_device."""
+    """R29: if both are given, the stream belongs to dl_device."""
     t = gd.from_dlpack(Forged(device=own).capsule())
     with pytest.raises(error, match=wanted):
         t.__dlpack__(stream=7, dl_device=asked)
 
 
 def test_table_is_optional():
-    """R51: without one, __dlpack__ does; with one, it is there all the same."""
+    """R51: types without a table are exchanged by __dlpack__; types with one have it, too."""
     assert gd.from_dlpack(Producer(Managed())).tolist() == [0.0, 1.0, 2.0]
     assert gd.from_dlpack(gd.zeros(3).__dlpack__()).size == 3
 
 
 def test_no_panic_leaves_the_table():
-    """R59: whatever comes in, a status comes out, with an exception where there is one to raise."""
+    """R59: any input gives a status, with an exception where one is possible."""
     table, out = table_of(gd.Tensor), ctypes.c_void_p()
     for stranger in (None, gd.Tensor, gd, Producer(Managed())):
         with pytest.raises(TypeError):
@@ -120,7 +120,7 @@ def test_no_panic_leaves_the_table():
 
 
 def test_table_does_not_synchronize():
-    """R60: a tensor of a device without a driver goes through: nobody asks the device."""
+    """R60: a tensor on a device without a driver is exchanged, since the device is not used."""
     table, out = table_of(gd.Tensor), ctypes.c_void_p()
     t = gd.from_dlpack(Forged(device=(2, 0)).capsule())
     assert ManagedFromPy(table.managed_from_py)(t, ctypes.byref(out)) == 0
@@ -131,7 +131,7 @@ def test_table_does_not_synchronize():
 
 @pytest.mark.parametrize("name", ["from_dlpack", "asarray"])
 def test_lazy_conjugates_and_negatives(name, torch):
-    """R65: refused before and after there is a plan for torch.Tensor, and resolved they are taken."""
+    """R65: refused with and without a plan for torch.Tensor, and imported when resolved."""
     importer, z = getattr(gd, name), torch.tensor([1 + 2j, 3 + 4j])
     for _ in range(2):
         for lazy in (z.conj(), z.conj().imag, z.conj()[0].imag, torch.ones(2, requires_grad=True)):

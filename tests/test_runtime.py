@@ -1,4 +1,4 @@
-"""Go's runtime within Python: when it starts, whom it serves, and how it ends."""
+"""Go's runtime within Python: its start, its threads, and its end."""
 
 import os
 import shutil
@@ -22,7 +22,7 @@ def threads():
 
 class TestStart:
     def test_import_starts_nothing(self, python):
-        """What this relies on is private to Go's runtime/cgo (pyext/core/lazy.go): a new Go may break it."""
+        """This relies on private parts of Go's runtime/cgo (pyext/core/lazy.go), which a new Go may change."""
         python(
             THREADS
             + """
@@ -83,7 +83,7 @@ assert found == [[1.0] * 3] * 16
         )
 
     def test_unguarded_entry_starts_it(self, python):
-        """A C function of cgo's, called past the entry."""
+        """A C function of cgo's is called without the entry."""
         python(
             THREADS
             + """
@@ -106,7 +106,7 @@ assert threads() > 1
         )
 
     def test_at_exit_only(self, python):
-        """The first call comes while the interpreter goes down."""
+        """The first call comes during the interpreter's finalization."""
         python(
             """
 import atexit, godlpack as gd
@@ -122,7 +122,7 @@ late.cycle = late
 
 class TestThreads:
     def test_threads_that_come_and_go(self, python):
-        """Each leaves Go again when it ends: none is left over."""
+        """A thread leaves Go when it ends: no threads remain."""
         python(
             THREADS
             + """
@@ -138,7 +138,7 @@ assert threads() < 40, threads()  # 328 came
         )
 
     def test_python_in_go_in_python(self, python):
-        """Each level is a call of Go's that calls Python."""
+        """Each level is a Go call that calls Python."""
         python(
             """
 import godlpack as gd
@@ -260,7 +260,7 @@ assert gd.full(3, 1).tolist() == [1.0] * 3
 
 @pytest.mark.skipif(not shutil.which("cc"), reason="needs a C compiler")
 class TestHook:
-    """hatch_build.py finds out whether the runtime can start late."""
+    """hatch_build.py determines whether the runtime can start late."""
 
     def starts_lazily(self, monkeypatch, compiler):
         pytest.importorskip("hatchling")

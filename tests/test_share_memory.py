@@ -1,6 +1,6 @@
-"""Tensors of torch that get other memory for good during a call: share_memory_() puts them where other processes see them.
+"""Torch tensors that get other memory during a call: share_memory_() moves them to memory that other processes can map.
 
-The function sees what it was given, the tensor has what was copied when it was shared, and each memory is freed once.
+The function sees the memory it was given, the tensor has a copy made when it was shared, and each memory is freed once.
 """
 
 import gc
@@ -189,7 +189,7 @@ sharers = pytest.mark.parametrize("sharer", SHARERS)
 
 
 def rubbish(x):
-    """Makes use of what was freed."""
+    """Reuses freed memory."""
     return [torch.full((x.numel(),), 5.0, dtype=torch.float64) for _ in range(20)]
 
 
@@ -203,7 +203,7 @@ def sharing(sharer, x, kept=None):
 
 
 def is_as_ever(x):
-    """A tensor may be all that it may be without a call: resized and shared."""
+    """A tensor can be resized and shared as before the call."""
     assert x.untyped_storage().resizable()
     x.resize_(10 * N)
     assert not x.is_shared()
@@ -220,13 +220,13 @@ def test_callback(go, make, sharer):
     x = make()
     assert go.call_then(x, sharing(sharer, x)) == x.numel()
     assert x.is_shared()
-    assert x.eq(1).all()  # what the function wrote later is in the memory that was given up
+    assert x.eq(1).all()  # later writes of the function went to memory that was given up
 
 
 @sharers
 @makers
 def test_thread(go, make, sharer):
-    """From another thread, while a function works without the GIL."""
+    """Another thread shares the tensor while a function works without the GIL."""
     x = make()
 
     def work():
@@ -246,7 +246,7 @@ def test_thread(go, make, sharer):
     assert x.eq(1).all()
 
 
-@pytest.mark.parametrize("count", [N, 300])  # small outputs lie elsewhere at first
+@pytest.mark.parametrize("count", [N, 300])  # small outputs start in scratch memory
 @sharers
 def test_out(go, sharer, count):
     like = torch.zeros(count, dtype=torch.float64)
@@ -278,14 +278,14 @@ def test_nested_calls(go, make, sharer):
 
     def inner():
         assert go.call_then_read(x, sharing(sharer, x, kept)) == n
-        assert go.call_then(x, lambda: kept.append(rubbish(x))) == n  # what is shared now
+        assert go.call_then(x, lambda: kept.append(rubbish(x))) == n  # this call's memory is shared
 
     assert go.call_then(x, inner) == n
     assert x.eq(7).all()
 
 
 def test_calls_of_several_threads(go):
-    """That begin and end in any order; each shares the same tensor in the middle."""
+    """Calls begin and end in any order, and each shares the same tensor meanwhile."""
     for _ in range(20):
         x, n = own(), 4
         together, results = threading.Barrier(n), []
@@ -311,7 +311,7 @@ def test_calls_of_several_threads(go):
 
 @makers
 def test_dropped(go, make):
-    """Nothing but the call holds the tensor: it goes, or was shared before."""
+    """Only the call holds the tensor, which is dropped, or was shared before."""
     for sharer in (lambda x: None, share):
         box, kept = [make()], []
         n = box[0].numel()
@@ -337,7 +337,7 @@ def test_as_ever_after_a_call(go, make):
 
 @makers
 def test_shared_before(go, make):
-    """Stays shared: a forked child sees what is written, during the call and after it."""
+    """It stays shared: a forked child reads what is written during the call and after it."""
     x = make().share_memory_()
     n = x.numel()
     where = x.data_ptr()
@@ -347,7 +347,7 @@ def test_shared_before(go, make):
         assert x.data_ptr() == where
         pid = os.fork()
         if pid == 0:
-            x.numpy().fill(2)  # torch's own threads are not there
+            x.numpy().fill(2)  # torch's threads do not exist in the child
             os._exit(0)
         assert os.waitpid(pid, 0)[1] == 0
 
@@ -364,7 +364,7 @@ def test_shared_before(go, make):
 
 
 def test_forked_within_a_call(go):
-    """The child has the parent's pins: it may share and free what they keep."""
+    """The child inherits the parent's pins: it may share and free the pinned memory."""
     x = own()
 
     def run():
@@ -380,7 +380,7 @@ def test_forked_within_a_call(go):
 
 
 def test_in_a_forked_child(go):
-    """Whether the parent has learned how storages are made, or the child must."""
+    """Works in a child whether or not the parent has determined how storages are made."""
     x = own()
     go.call_then_read(x, lambda: None)
     pid = os.fork()
@@ -416,12 +416,12 @@ def test_copied_on_write(go):
 
 @pytest.mark.skipif(not hasattr(torch, "_lazy_clone"), reason="needs tensors that are copied on write")
 def test_memory_that_another_storage_gets(go):
-    """A lazy clone takes the memory over in the middle of a call, and is dropped there."""
+    """A lazy clone takes over the memory in the middle of a call, and is dropped there."""
     x, kept = own(), []
 
     def run():
         clone = torch._lazy_clone(x)
-        x.fill_(2)  # has other memory now
+        x.fill_(2)  # it has other memory now
         assert go.call_then_read(clone, lambda: None) == N
         del clone
         kept.append(rubbish(x))
@@ -431,7 +431,7 @@ def test_memory_that_another_storage_gets(go):
 
 
 class Buffer(bytearray):
-    """Tells when it goes."""
+    """A bytearray that weak references can refer to."""
 
 
 def test_memory_goes_when_the_call_ends(go):
@@ -466,7 +466,7 @@ def test_memory_goes_with_the_tensor(go):
 
 
 def test_nothing_leaks(go):
-    """300 times 8 MB."""
+    """300 times 8 MB are all freed."""
 
     def call():
         x = torch.ones(1 << 20, dtype=torch.float64)
@@ -481,7 +481,7 @@ def test_nothing_leaks(go):
 
 
 def test_default_device(go):
-    """Whatever torch makes by default, how its storages are made is found."""
+    """How torch's storages are made is determined under any default device."""
     pid = os.fork()
     if pid == 0:
         code = 1

@@ -1,4 +1,4 @@
-"""Signals: importing godlpack changes none, Go's handlers come late, pass on what is not Go's, and leave forked children."""
+"""Signals: the import changes no handlers; Go's come late, pass on others' signals, and are removed in children."""
 
 import os
 import shutil
@@ -46,7 +46,7 @@ def faulty(tmp_path_factory):
     return faults.build(tmp_path_factory.mktemp("faulty"))
 
 
-# ---- whose handlers there are ----
+# ---- which handlers are installed ----
 
 
 def test_import_changes_none(python):
@@ -65,7 +65,7 @@ print(*changed(before))
 
 
 def test_forked_children_get_their_own_back(python):
-    """Those of a dead runtime must not run; a child that needs Go has its own runtime's."""
+    """Handlers of a dead runtime are removed; a child that uses Go has those of its own runtime."""
     python(
         ACTIONS
         + CHILD
@@ -87,7 +87,7 @@ assert in_child(inside) == 0
 
 
 def test_handlers_get_signal_stacks(python):
-    """Goroutines' stacks are too small for the handlers of others."""
+    """Goroutines' stacks are too small for other libraries' handlers."""
     python(
         """
 import ctypes, signal
@@ -143,7 +143,7 @@ class TestFaults:
         python(script, package=faulty, flags=("-W", "ignore"))
 
     def test_in_c_code(self, python, order):
-        """A crash is a crash, with faulthandler's account of it and not Go's."""
+        """A crash ends the process, with faulthandler's report and not Go's."""
         said = python(order + "\ngd.zeros(3)\nimport ctypes; ctypes.string_at(0)", status=-signal.SIGSEGV, flags=())
         assert ("Fatal Python error: Segmentation fault" in said) == ("enable" in order)
         assert "goroutine" not in said
@@ -171,7 +171,7 @@ assert in_child(inside) == -signal.SIGSEGV
         assert "goroutine" not in said
 
 
-# ---- handlers that are set when Go runs already ----
+# ---- handlers that are set after Go has started ----
 
 LATE = {
     "signal.signal": "signal.signal(signal.SIGSEGV, lambda *a: hits.append(a[0]))",
@@ -194,7 +194,7 @@ def libraries(tmp_path_factory):
 
 
 class TestLateHandlers:
-    """Python's are put behind Go's, within a quarter of a second."""
+    """Python's handlers are put behind Go's within a quarter of a second."""
 
     @pytest.fixture
     def late(self, python, faulty, libraries):
@@ -230,7 +230,7 @@ def settle():
 
     @pytest.mark.parametrize("running", ["fail()", "core()"], ids=["library", "core"])
     def test_at_once(self, late, running):
-        """The fault happens again until Go is in front. Python's handler has run by then, and is heard later."""
+        """The fault repeats until Go's handler is first. Python's has run by then, and calls its Python code later."""
         late(f"{running}\n{LATE['signal.signal']}\n{running}\nassert set(hits) <= {{signal.SIGSEGV}}")
 
     def test_other_faults(self, late):
@@ -251,7 +251,7 @@ fail(), core()
     @pytest.mark.parametrize("handle", LATE.values(), ids=LATE.keys())
     @pytest.mark.parametrize("settle", ["", "settle()"], ids=["at once", "later"])
     def test_in_forked_children(self, late, handle, settle):
-        """They have Python's handler alone, until Go starts."""
+        """They have only Python's handler, until Go starts."""
         late(
             f"""
 fail(), core(), fail(second)
@@ -272,7 +272,7 @@ assert in_child(inside) == 0
 
     @pytest.mark.parametrize("running", RUNNING.values(), ids=RUNNING.keys())
     def test_sent_by_somebody(self, late, running):
-        """A signal that is no fault is Python's."""
+        """A signal that is not a fault goes to Python."""
         late(
             f"{running}\n{LATE['signal.signal']}\nsettle()\nos.kill(os.getpid(), signal.SIGSEGV)\nassert hits == [signal.SIGSEGV]"
         )
@@ -282,7 +282,7 @@ assert in_child(inside) == 0
         "crash", ["ctypes.string_at(0)", "os.kill(os.getpid(), signal.SIGSEGV)"], ids=["fault", "sent"]
     )
     def test_the_end(self, late, running, crash):
-        """faulthandler gives its account, if it is still enabled, and the process ends as it would without Go."""
+        """faulthandler reports the crash if it is still enabled, and the process ends as it would without Go."""
         enabled = f"{running}\nfaulthandler.enable()\nsettle()\n"
         for script in (enabled, enabled + "faulthandler.disable()\n", f"{running}\n{LATE['the default']}\nsettle()\n"):
             said = late(script + crash, status=-signal.SIGSEGV, flags=())
@@ -290,7 +290,7 @@ assert in_child(inside) == 0
             assert "goroutine" not in said
 
     def test_not_of_python(self, late):
-        """What a C library has set stays."""
+        """A handler that a C library has set stays."""
         late("""
 fail()
 class Action(ctypes.Structure):
@@ -307,12 +307,12 @@ assert hits == [signal.SIGSEGV]
 
 
 def test_panic_where_nobody_recovers(python, faulty):
-    """In a goroutine that a function started: the process ends, as any Go program does, with Go's account."""
+    """A panic in a goroutine that a function started ends the process, as in any Go program, with Go's report."""
     said = python("from godlpack import _core; _core._layout('goroutine')", package=faulty, status=-signal.SIGABRT)
     assert "panic: where nobody recovers" in said and "faults.go" in said and "Fatal Python error: Aborted" in said
 
 
-# ---- what Python programs do with signals goes on ----
+# ---- other uses of signals in Python programs ----
 
 
 def test_keyboard_interrupt(python):
@@ -363,7 +363,7 @@ gd.zeros(3)
 
 
 def test_broken_pipe_by_default(python):
-    """A program that asked for the default action before it used Go dies of it."""
+    """In a program that set the default action before it used Go, the signal ends the process."""
     script = """
 import os, signal, godlpack as gd
 signal.signal(signal.SIGPIPE, signal.SIG_DFL)
@@ -386,7 +386,7 @@ os.kill(os.getpid(), signal.SIGUSR1)
 
 
 def test_timers_beside_busy_goroutines(python):
-    """SIGPROF and SIGALRM at a high rate, with Python's handlers, while Go works and preempts itself."""
+    """SIGPROF and SIGALRM at a high rate, with Python handlers, while Go works and preempts its goroutines."""
     python(
         """
 import signal, threading, godlpack as gd
@@ -432,7 +432,7 @@ class TestPreemption:
         python("from godlpack import _core; _core._layout('preempt')", package=faulty)
 
     def test_two_runtimes(self, python, faulty, tmp_path):
-        """Two Go extensions in one process, the second on top of the first: both still interrupt their goroutines."""
+        """Two Go extensions in one process, whose handlers are stacked: both still preempt their goroutines."""
         second = faults.package(tmp_path, faulty / "godlpack" / "_core.abi3.so")
         python(
             f"""
@@ -457,7 +457,7 @@ for runtime in (first, second):
         )
 
     def test_in_a_forked_child(self, python, faulty):
-        """After the parent's Go was in the midst of things."""
+        """After a fork while the parent's Go worked."""
         script = """
 import os, signal, threading
 from godlpack import _core
@@ -513,12 +513,12 @@ print("ok")
 
 @pytest.mark.parametrize("work", ["x.astype('float16')", "x.copy()"])
 def test_a_signal_stops_long_work(python, work):
-    """The handler's exception comes out of the call, as Ctrl-C's KeyboardInterrupt does, and what was made is freed."""
+    """The call raises the handler's exception, as it does KeyboardInterrupt for Ctrl-C, and releases what it made."""
     assert "ok" in python(LONG_WORK.replace("WORK", work))
 
 
 def test_more_libraries_than_chain_links(python, tmp_path):
-    """Beyond the 32nd library calls work as before; so they do in a child."""
+    """Calls of libraries beyond the 32nd work, also in a child."""
     library = sample.describe(sample.build(tmp_path))
     out = python(
         f"""

@@ -1,4 +1,4 @@
-"""Libraries that remember something between calls, in processes that are forked: those do not have it."""
+"""Libraries with state between calls, in forked processes, which do not have that state."""
 
 import json
 import re
@@ -43,7 +43,7 @@ func Do(f kernel.Callable) error {
 """
 COUNTER = COUNTER.replace('import "regexp"', 'import (\n\t"regexp"\n\n\t"godlpack/kernel"\n)')
 
-# What every script begins with: in_child runs a function in a forked process, and says how that ended.
+# The beginning of every script: in_child runs a function in a forked process, and returns its exit status.
 BEGINNING = """\
 import json, os, sys, traceback, warnings
 import godlpack as gd
@@ -66,7 +66,7 @@ def in_child(f):
 
 @pytest.fixture(scope="module")
 def libraries(tmp_path_factory):
-    """A library that counts, for each thing that its author may say of that."""
+    """A library that counts, for each declaration of its state."""
     folder = tmp_path_factory.mktemp("state")
     built = {}
     for name, directive in (
@@ -85,7 +85,7 @@ def libraries(tmp_path_factory):
 
 
 def run(library, script, *options, status=0):
-    """Runs a script, and returns what it wrote on stdout and on stderr."""
+    """Runs a script, and returns its stdout and stderr."""
     command = [sys.executable, *options, "-c", BEGINNING + textwrap.dedent(script), str(library)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=100)
     assert done.returncode == status, done.stderr
@@ -147,7 +147,7 @@ def test_author_refuses(libraries):
 
 @pytest.mark.parametrize("name", ["warn", "refuse"])
 def test_nothing_is_lost_without_a_call(libraries, tmp_path, name):
-    """Neither by loading a module nor by opening a library to see what is in it."""
+    """Neither loading a module nor opening a library for its functions loses state."""
     alone = tmp_path / "_counter.so"
     alone.write_bytes(libraries[name].read_bytes())
     script = """
@@ -161,7 +161,7 @@ def test_nothing_is_lost_without_a_call(libraries, tmp_path, name):
 
 
 def test_nested_forks(libraries):
-    """A process warns whose ancestor called, near or far, and one that called itself warns no more than once."""
+    """A process warns if any ancestor called, and at most once, also if it called itself."""
     script = """
     counter.set(5)
     def called():
@@ -198,7 +198,7 @@ def test_warnings_that_are_errors(libraries):
 
 
 def test_fork_within_a_call(libraries):
-    """The child leaves the call that only its parent can end; its next one warns."""
+    """The child leaves the call, which only its parent can end; its next call warns."""
     script = """
     def fork():
         if not os.fork():
@@ -283,7 +283,7 @@ def test_data_loader(libraries):
 
 
 def test_threads_of_a_child(libraries):
-    """However many call first: each gets its result."""
+    """Any number of threads may call first: each gets its result."""
     script = """
     import threading
     def child():
@@ -331,7 +331,7 @@ func Read(i int) int { return table()[i] }
 
 @pytest.mark.parametrize("reads_alone", [False, True])
 def test_what_once_value_gives(python, own_cache, reads_alone):
-    """It is state where something is written through it, and none where it is only read."""
+    """It is state if something is written through it, and none if it is only read."""
     import godlpack as gd
 
     source = LATER.replace("*kept() = append(*kept(), n)", "") if reads_alone else LATER

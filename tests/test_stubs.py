@@ -1,4 +1,4 @@
-"""The stubs say what the module has: mypy's stubtest compares them, names and signatures."""
+"""The stubs agree with the modules in names and signatures, by mypy's stubtest."""
 
 import subprocess
 import sys
@@ -11,10 +11,10 @@ def test_stubs_match_the_module(tmp_path):
     pytest.importorskip("mypy")
     allowed = tmp_path / "allowed"
     exceptions = [
-        r"godlpack\.testing\.records\..*\._fields_",  # ctypes' own, which mypy sees otherwise
-        r"godlpack\._core\.Function\.__text_signature__",  # of a type, Python shows the type's own
-        r"godlpack\._\w+\.\w+@\d+",  # classes within functions, which are not there before these run
-        r"godlpack\._cache\.instead_of_cache",  # functools.cache, of which mypy knows no arguments
+        r"godlpack\.testing\.records\..*\._fields_",  # ctypes' own, which mypy reads differently
+        r"godlpack\._core\.Function\.__text_signature__",  # on a type, Python returns the type's own
+        r"godlpack\._\w+\.\w+@\d+",  # classes within functions, which do not exist before the functions run
+        r"godlpack\._cache\.instead_of_cache",  # functools.cache, whose arguments mypy does not know
         r"godlpack\._library\.load_again",
     ]
     allowed.write_text("\n".join(exceptions))

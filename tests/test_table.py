@@ -1,4 +1,4 @@
-"""The exchange table: ours, called slot by slot, and others', forged, as we call them."""
+"""The exchange table: godlpack's, called slot by slot, and fake ones of other types."""
 
 import ctypes
 import gc
@@ -42,7 +42,7 @@ OURS = table_of(gd.Tensor)
 VALUES = [0.0, 1.0, 2.0]
 
 
-# ---- how ours is published ----
+# ---- the published table ----
 
 
 def test_published_twice():
@@ -54,7 +54,7 @@ def test_published_twice():
 
 
 def test_published_on_the_type():
-    """R52: the same for all instances, and as long as the process lives."""
+    """R52: it is the same for all instances, for the life of the process."""
     assert {MAIN_NAME, OLD_NAME} <= set(vars(gd.Tensor))
     before = bytes(OURS)
     address = ctypes.addressof(OURS)
@@ -107,7 +107,7 @@ READ_ONLY_TENSORS = {
 
 @pytest.mark.parametrize("t", READ_ONLY_TENSORS.values(), ids=READ_ONLY_TENSORS)
 def test_export_of_read_only(t):
-    """R43, R61: nobody who uses tables looks at the flag; who does asks __dlpack__, which has it (R67)."""
+    """R43, R61: few users of tables check the flag; __dlpack__ exports it (R67)."""
     t = t()
     with pytest.raises(BufferError, match=r"is read-only, .* use \.copy\(\)"):
         export(t)
@@ -120,7 +120,7 @@ def test_export_of_read_only(t):
 
 
 def test_export_of_padded():
-    """R21: a managed tensor says it by a flag, a borrowed record has none."""
+    """R21: a managed tensor has a flag for it, a borrowed record does not."""
     t = gd.from_dlpack(Forged(dtype=(0, 4, 1), flags=PADDED).capsule())
     with pytest.raises(BufferError, match="padded to bytes"):
         RecordFromPy(OURS.record_from_py)(t, ctypes.byref(Record()))
@@ -132,7 +132,7 @@ def test_export_of_padded():
 
 @pytest.mark.parametrize("stranger", [None, 5, "text", object(), gd.Tensor])
 def test_export_of_something_else(stranger):
-    """R54: -1 and an exception; *out is not left as it was."""
+    """R54: -1 and an exception; *out becomes NULL."""
     out = ctypes.c_void_p(0xDEAD)
     with pytest.raises(TypeError, match=r"want a godlpack\.Tensor"):
         ManagedFromPy(OURS.managed_from_py)(stranger, ctypes.byref(out))
@@ -143,11 +143,11 @@ def test_export_of_something_else(stranger):
 
 
 def make(forged):
-    """The object that our table makes of a forged tensor."""
+    """The object that godlpack's table makes of a fake tensor."""
     out = ctypes.c_void_p(0xDEAD)
     assert ManagedToPy(OURS.managed_to_py)(forged.address, ctypes.byref(out)) == 0
     t = ctypes.cast(out, ctypes.py_object).value
-    ctypes.pythonapi.Py_DecRef(ctypes.py_object(t))  # the reference that out owned
+    ctypes.pythonapi.Py_DecRef(ctypes.py_object(t))  # the reference that the table returned
     return t
 
 
@@ -155,13 +155,13 @@ def make(forged):
     "forged",
     [
         lambda: Forged(),
-        lambda: Forged(strides=None),  # R40: not plain, so Go has a look
+        lambda: Forged(strides=None),  # R40: not plain, so Go checks it
         lambda: Forged(version=(1, 99)),
         lambda: Forged(dtype=(2, 32, 1), device=(3, 0)),
     ],
 )
 def test_import(forged):
-    """R56: stolen on success, and deleted at the end."""
+    """R56: taken on success, and deleted at the end."""
     forged = forged()
     t = make(forged)
     assert type(t) is gd.Tensor
@@ -181,7 +181,7 @@ def test_import_honours_flags():
 
 @pytest.mark.parametrize("name", DTYPES)
 def test_import_of_every_dtype(name):
-    """The fast path's quick look and Go's long one agree."""
+    """The fast path's short check and Go's full one agree."""
     t = make(Forged((4,), dtype=DTYPES[name]))
     assert t.dtype == name and t.nbytes == nbytes(name, 4)
 
@@ -211,7 +211,7 @@ def test_import_of_every_dtype(name):
     ],
 )
 def test_import_that_is_refused(forged, wanted):
-    """R41, R42, R56, R61: a BufferError, and the tensor stays the caller's."""
+    """R41, R42, R56, R61: a BufferError, and the tensor still belongs to the caller."""
     forged = forged()
     out = ctypes.c_void_p(0xDEAD)
     with pytest.raises(BufferError, match=wanted):
@@ -239,7 +239,7 @@ def test_round_trip():
 
 
 def test_borrow():
-    """R55: points into the object; nothing is owned."""
+    """R55: the record points into the object and owns nothing."""
     t = gd.zeros((2, 3), "int8")[:, ::2]
     before = gd._core._counters()
     record, again = Record(), Record()
@@ -304,7 +304,7 @@ def test_allocate_on_a_thread():
     ],
 )
 def test_allocation_that_fails(shape, rest, kind):
-    """R57: said once, by SetError; *out is NULL; no Python exception."""
+    """R57: one error by SetError; *out is NULL; no Python exception."""
     rc, managed, said = allocate(OURS, shape, context=0xC0, **rest)
     assert (rc, managed) == (-1, None)
     assert [(context, k) for context, k, _ in said] == [(0xC0, kind)]
@@ -312,7 +312,7 @@ def test_allocation_that_fails(shape, rest, kind):
 
 
 def test_allocation_that_fails_without_a_word():
-    """A caller that does not want to know why gives no SetError."""
+    """Callers may pass no SetError."""
     prototype, out = Forged((-1,)).managed.dl_tensor, ctypes.c_void_p(0xDEAD)
     assert (
         Allocator(OURS.allocator)(ctypes.byref(prototype), ctypes.byref(out), None, ctypes.cast(None, SetError)) == -1
@@ -321,7 +321,7 @@ def test_allocation_that_fails_without_a_word():
 
 
 def test_allocation_of_a_dtype_too_large_to_count():
-    """Bits that fit into 64, but not when they are rounded up to bytes."""
+    """The number of bits fits into 64 bits, but not when it is rounded up to bytes."""
     rc, managed, said = allocate(OURS, (2**63 - 1,), (1, 1, 1))
     assert (rc, managed, said[0][1]) == (-1, None, "MemoryError")
 
@@ -337,18 +337,18 @@ def test_current_stream(device):
     assert out.value is None
 
 
-# ---- tables of others ----
+# ---- fake tables ----
 
 
 class Mute:
-    """An object whose only way out is its table."""
+    """An object that exports only by its table."""
 
     def __init__(self, forged):
         self.forged = forged
 
 
 def take_twice(x, check):
-    """Once by Go, which then has a plan, and once by the plan: both must do the same."""
+    """Once by Go, which then makes a plan, and once by the plan: both must give the same result."""
     for _ in range(2):
         check(x())
 
@@ -379,7 +379,7 @@ def test_table_comes_before_the_method():
 
 
 def test_older_table():
-    """R64: of major 1, behind one of a version to come."""
+    """R64: a table of major version 1, linked from one of a future version."""
     table = forged_table(version=(3, 0), prev=forged_table(version=(2, 1), prev=forged_table(version=(1, 0))))
     cls = publish(table, base=Mute)
     take_twice(lambda: cls(Forged()), lambda x: gd.from_dlpack(x).tolist())
@@ -399,7 +399,7 @@ def test_older_table():
     ],
 )
 def test_table_that_does_not_do(table):
-    """R53, R64, R67: __dlpack__ is asked instead."""
+    """R53, R64, R67: __dlpack__ is called instead."""
     cls = publish(table())
 
     def check(x):
@@ -418,7 +418,7 @@ def test_table_that_does_not_do(table):
     ],
 )
 def test_table_that_fails_and_no_method(table, wanted):
-    """R67: what the table said is passed on."""
+    """R67: the table's error is passed on."""
     x = publish(table(), base=Mute)(Forged())
     for _ in range(2):
         with pytest.raises(BufferError, match=wanted):
@@ -432,7 +432,7 @@ def test_table_without_a_version_that_we_speak_and_no_method():
 
 
 class Tracked:
-    """Answers __dlpack__ with a second, good tensor."""
+    """Exports a second, valid tensor by __dlpack__."""
 
     def __init__(self, forged):
         self.forged, self.second = forged, Forged()
@@ -453,9 +453,9 @@ class Tracked:
     ],
 )
 def test_table_with_a_bad_tensor(forged):
-    """R41, R42, R61: it is given back, once, and __dlpack__ asked."""
+    """R41, R42, R61: it is deleted once, and __dlpack__ is called."""
     cls = publish(forged_table(), base=Tracked)
-    gd.from_dlpack(cls(Forged()))  # so that there is a plan
+    gd.from_dlpack(cls(Forged()))  # makes a plan
 
     def check(x):
         assert gd.from_dlpack(x).data_ptr == x.second.data
@@ -476,7 +476,7 @@ def test_table_with_a_bad_tensor_and_no_method():
 
 
 def test_question_that_raises_while_a_tensor_is_taken():
-    """The tensor is given back all the same: its deleter, which is Python here, sees no exception."""
+    """The tensor is still deleted: its deleter, which is Python code here, runs without an exception set."""
 
     class Moody(Mute):
         moody = False
@@ -493,10 +493,10 @@ def test_question_that_raises_while_a_tensor_is_taken():
         is_neg = is_conj
 
     cls = publish(forged_table(), base=Moody)
-    gd.from_dlpack(cls(Forged()))  # so that there is a plan
+    gd.from_dlpack(cls(Forged()))  # makes a plan
     x = cls(Forged())
     x.moody = True
-    with pytest.raises(BufferError, match="ndim"):  # of what was given back, which is asked for once more
+    with pytest.raises(BufferError, match="ndim"):  # about the deleted tensor, which is requested once more
         gd.from_dlpack(x)
     assert x.forged.deleted == x.forged.exported == 2
 
@@ -512,7 +512,7 @@ def test_read_only_by_table():
 
 
 def test_copy_by_table():
-    """R47: a table cannot be asked for a copy."""
+    """R47: tables cannot copy."""
     cls = publish(forged_table(), base=Mute)
 
     def check(x):
@@ -571,7 +571,7 @@ def test_to_takes_one_type():
 
 
 def test_attribute_of_an_instance_is_ignored():
-    """R62: a proxy's would belong to another object."""
+    """R62: a proxy's attribute would belong to another object."""
     x = Producer(Forged())
     setattr(x, MAIN_NAME, getattr(publish(forged_table(from_py=RAISES_SYSTEM_ERROR)), MAIN_NAME))
     assert gd.from_dlpack(x).tolist() == VALUES
@@ -597,7 +597,7 @@ def test_subclass_inherits_the_table():
 
 
 def test_subclass_with_a_table_of_its_own():
-    """R63: plans are for exact types."""
+    """R63: plans apply to exact types."""
     cls = publish(forged_table(), base=Mute)
     gd.from_dlpack(cls(Forged()))
 
@@ -631,22 +631,22 @@ def test_wrong_attribute_hides_not_the_other():
 
 
 def test_many_types():
-    """More than there is room for plans: they take each other's place."""
+    """More types than there are plans: new plans replace others."""
     table = forged_table()
     classes = [publish(table, base=Mute) for _ in range(300)]
     for cls in classes + classes[::-1]:
         assert gd.from_dlpack(cls(Forged())).tolist() == VALUES
 
 
-# ---- making others' objects ----
+# ---- objects of other libraries ----
 
 
 class Maker(Taken):
-    """Objects of types with the table below are made of managed tensors."""
+    """Objects made of managed tensors by the table below."""
 
 
 def makers_type():
-    """A new type whose table makes objects of it."""
+    """A new type whose table makes its objects."""
     holder = []
 
     def to_py(address, out):
@@ -661,7 +661,7 @@ def makers_type():
 
 @pytest.mark.parametrize("device", [(2, 0), (10, 0)])
 def test_device_tensors_are_handed_to_tables(device):
-    """CUDA's by the plan; others crash some tables, so Go looks first."""
+    """A plan handles CUDA tensors; others crash some tables, so Go checks them first."""
     cls, forged = makers_type(), Forged(device=device)
     assert type(gd.zeros(3).to(cls)) is cls
     far = gd.from_dlpack(forged.capsule())
@@ -677,7 +677,7 @@ def test_device_tensors_are_handed_to_tables(device):
 
 
 def test_to_by_table():
-    """R56: stolen on success. like: a type, before and after there is a plan, or an object."""
+    """R56: taken on success. like is a type, without and with a plan, or an object."""
     cls = makers_type()
     t = gd.full(3, 1.5)
     made = t.to(cls)
@@ -689,7 +689,7 @@ def test_to_by_table():
 
 
 def test_to_a_subclass_that_the_table_does_not_make():
-    """Not once, and not when there is a plan."""
+    """Neither without nor with a plan."""
     cls = makers_type()
     sub = type("Sub", (cls,), {})
     for _ in range(3):
@@ -701,7 +701,7 @@ def test_to_a_subclass_that_the_table_does_not_make():
     "fail", [RAISES_ONLY, lambda m, out: -1, lambda m, out: 0], ids=["raises", "silent", "nothing"]
 )
 def test_to_by_a_table_that_fails(fail):
-    """R56: the export stays ours, and is deleted; a BufferError says what the table said."""
+    """R56: the export still belongs to godlpack, and is deleted; a BufferError has the table's error."""
     cls = publish(forged_table(to_py=fail), base=Mute)
     for like in (cls, cls, cls(None)):
         with pytest.raises(BufferError, match="cannot take this tensor"):
@@ -709,7 +709,7 @@ def test_to_by_a_table_that_fails(fail):
 
 
 def test_to_read_only():
-    """R61: no table's importer honours the flag."""
+    """R61: no table's importer respects the flag."""
     cls = publish(forged_table(), base=Mute)
     for _ in range(2):
         with pytest.raises(BufferError, match="the tensor is read-only"):

@@ -1,4 +1,4 @@
-"""Tensor: making one, its attributes, its views, its values."""
+"""Tensor: creation, attributes, views and values."""
 
 import ctypes
 import gc
@@ -27,7 +27,7 @@ def counting(shape, dtype="int32"):
     return t
 
 
-# ---- making ----
+# ---- creation ----
 
 
 @pytest.mark.parametrize("make", [gd.empty, gd.zeros, lambda *a, **k: gd.full(a[0], 0, *a[1:], **k)])
@@ -58,7 +58,7 @@ def test_new_tensor_of_every_dtype(dtype):
 
 @pytest.mark.parametrize("size", [1, 100, 1 << 16, (4 << 20) - 257, (4 << 20) - 256, 5 << 20])
 def test_memory_is_aligned_and_zeroed(size):
-    """R16, on both sides of the size from which memory comes in huge pages."""
+    """R16, below and above the size from which memory has huge pages."""
     for _ in range(3):
         t = gd.zeros(size, "uint8")
         assert t.data_ptr % 256 == 0
@@ -112,7 +112,7 @@ def test_full_and_back(value, dtype):
 
 
 def test_full_of_float128():
-    """Python has no number for it: its bytes come back."""
+    """Python has no such number: item() returns its bytes."""
     assert gd.full((), 1.5, "float128").item() == bytes(13) + b"\x80\xff\x3f"
 
 
@@ -167,7 +167,7 @@ def test_too_much_memory():
 @pytest.mark.parametrize("value", [2**63, 2**64 - 1, 2**64, 2**127, -(2**127) - 1, 2**128, 10**50, -(10**300)])
 @pytest.mark.parametrize("dtype", ["float64", "float32", "float16", "complex128", "bool", "bfloat16"])
 def test_large_ints_in_floats(value, dtype, np):
-    """As NumPy's: rounded, or infinite."""
+    """As in NumPy: rounded, or infinite."""
     with np.errstate(all="ignore"):
         want = np.float64(value).astype("float64" if dtype == "bfloat16" else dtype).item()
     if dtype == "bfloat16":
@@ -328,7 +328,7 @@ def test_copy(dtype):
     other = t.copy()
     assert other.data_ptr != t.data_ptr
     assert (other.shape, other.dtype, other.tolist()) == (t.shape, t.dtype, t.tolist())
-    if 6 * t.dtype.bits * t.dtype.lanes % 8 == 0:  # else there are bits at the end that mean nothing
+    if 6 * t.dtype.bits * t.dtype.lanes % 8 == 0:  # otherwise the last bits have no meaning
         assert content(other) == content(t)
 
 
@@ -461,7 +461,7 @@ def test_reshape(shape, np):
 
 @given(st.data())
 def test_reshape_is_a_view_wherever_numpys_is(data):
-    """BufferError where, and only where, numpy copies."""
+    """BufferError if and only if numpy copies."""
     np = pytest.importorskip("numpy")
     shape = data.draw(st.lists(st.sampled_from([1, 2, 3, 4]), max_size=4))
     a = np.arange(np.prod(shape, dtype=int)).reshape(shape)
@@ -556,13 +556,13 @@ def indexed(draw):
 @settings(max_examples=300)
 @given(indexed())
 def test_index(case):
-    """Views are numpy's views, to the byte."""
+    """Views equal numpy's views, also in address and strides."""
     np = pytest.importorskip("numpy")
     shape, key = case
     t = counting(shape)
     a = np.from_dlpack(t)
     keys = key if isinstance(key, tuple) else (key,)
-    want = a[keys if ... in keys else (*keys, ...)]  # with the ellipsis numpy makes an array, never a scalar
+    want = a[keys if ... in keys else (*keys, ...)]  # with an ellipsis numpy returns an array, never a scalar
     view = t[key]
     assert view.shape == want.shape
     assert np.array_equal(np.asarray(view), want)

@@ -1,4 +1,4 @@
-"""godlpack.testing: what it finds about the frameworks, and that it finds every defect of tests/defects.py."""
+"""godlpack.testing: its findings about the frameworks, and that it finds every defect of tests/defects.py."""
 
 import ctypes
 import doctest
@@ -44,8 +44,8 @@ from godlpack.testing.report import told
 
 HERE = Path(__file__).parent
 
-# What releases of each framework are known to get wrong. That all of it is found where it is there, the seeded defects show.
-UNCHECKED = {"R41 no_memory", "R42 missing_shape"}  # what crashes, or is read from nowhere
+# The known errors of releases of each framework. The seeded defects prove that checks find such errors.
+UNCHECKED = {"R41 no_memory", "R42 missing_shape"}  # crashes, or reads of invalid memory
 KNOWN = {
     "producer numpy.ndarray": {"R15 no_data"},
     "consumer numpy.from_dlpack": {"R34 major_zero", "R47 copy", *UNCHECKED},
@@ -166,7 +166,7 @@ KNOWN = {
         "R61 read_only",
     },
     "producer godlpack.Tensor": set(),
-    "consumer godlpack.from_dlpack": {"R41 dangling"},  # numbers below 4096 cannot be in Go's pointers
+    "consumer godlpack.from_dlpack": {"R41 dangling"},  # Go pointers cannot have values below 4096
     "table of godlpack.Tensor": set(),
 }
 
@@ -180,7 +180,7 @@ print(json.dumps([(report.subject, str(report), [f.name for f in report.failed])
 
 @pytest.mark.parametrize("name", FRAMEWORKS)
 def test_frameworks(name):
-    """Each in a process of its own, which has nothing of the others."""
+    """Each runs in its own process, without modules of the others."""
     pytest.importorskip(name.replace("cuda_core", "cuda.core"))
     line = [sys.executable, "-P", "-c", REPORTS, name]
     done = subprocess.run(line, stdout=subprocess.PIPE, text=True, check=True)
@@ -191,31 +191,31 @@ def test_frameworks(name):
 
 
 def test_cupy():
-    """Its rules, since it cannot be run without a GPU: what it takes it looks at in part."""
+    """By its rules, since it cannot be run without a GPU: it checks only a part of what it takes."""
     arrays = [lambda: CupyArray((2, 3)), lambda: CupyArray(()), lambda: CupyArray((3,), strides=(2,))]
     report = check_producer(*arrays, name="producer cupy.ndarray", isolated=True)
-    after_the_end = {"R12 after_the_end"} & {f.name for f in report.failed}  # whether that crashes, memory decides
+    after_the_end = {"R12 after_the_end"} & {f.name for f in report.failed}  # that may or may not crash
     report.raise_if_failed(known={"R7 malformed_version"} | after_the_end)
     known = {"R34 major_zero", "R42 negative_ndim", "R42 negative_extent", "R42 overflow", "R43 read_only", "R47 copy"}
     check_consumer(CupyConsumer(), name="consumer cupy.from_dlpack").raise_if_failed(known=known | {"R41 no_memory"})
 
 
 def test_fake_tensors(torch):
-    """R41: reported, not crashed by."""
+    """R41: reported, without a crash."""
     fake = pytest.importorskip("torch._subclasses.fake_tensor")
     with fake.FakeTensorMode():
         report = check_producer(torch.ones(3))
     assert "R41 data" in {f.name for f in report.failed}
 
 
-# ---- the reference, right and wrong ----
+# ---- the reference, with and without defects ----
 
 ROWS = [(kind, defect) for kind, defects in DEFECTS.items() for defect in defects]
 
 
 @pytest.fixture(scope="module")
 def all_found():
-    """What tests/defects.py prints."""
+    """The output of tests/defects.py."""
     line = [sys.executable, "-P", "-c", "import sys; sys.path.insert(0, sys.argv[1]); import defects; defects.main()"]
     done = subprocess.run([*line, str(HERE)], stdout=subprocess.PIPE, text=True, check=True)
     return json.loads(done.stdout)
@@ -228,7 +228,7 @@ def test_reference(all_found, kind):
 
 @pytest.mark.parametrize(("kind", "defect"), ROWS, ids=[f"{kind}: {defect.name}" for kind, defect in ROWS])
 def test_defect(all_found, kind, defect):
-    """The check that is to find it does, also where it ends the process, and says what came and what to do."""
+    """The check for the defect fails, also if the defect ends the process; its text has the result and the remedy."""
     ((name, text),) = all_found["found"][kind][defect.name]
     assert name == defect.found_by
     assert "; got " in text and "to do:" in text, text
@@ -263,7 +263,7 @@ def test_count_of_defects():
 
 
 def test_table_of_rules_says_who_is_asked():
-    """The last column names those of whom a check asks the rule."""
+    """The last column names those that a check of the rule applies to."""
     there = {rule: set() for rule in RULES}
     for module, name in LISTS:
         for c in getattr(module, name):
@@ -298,7 +298,7 @@ def test_tasks_that_end_the_process():
     assert dead.how == "the end of the process by SIGSEGV: last words" and not dead.hung
     assert gone.how == "the end of the process by exit status 3"
     assert hung.how == "no end within 1 s" and hung.hung
-    assert children() == before  # none is left
+    assert children() == before  # no child is left
 
 
 def test_here_nothing_dangerous_is_tried():
@@ -308,7 +308,7 @@ def test_here_nothing_dangerous_is_tried():
 
 
 def test_subject_that_hangs_in_a_child(monkeypatch):
-    """Is checked here."""
+    """It is checked in this process."""
     monkeypatch.setattr(godlpack.testing.report, "REHEARSAL", 0.5)
     here = os.getpid()
 
@@ -332,11 +332,11 @@ def test_type_without_a_table():
     assert report.ok and not report.passed
 
 
-# ---- what is found without a word of the object's ----
+# ---- objects that report nothing outside DLPack ----
 
 
 class Bare:
-    """A producer may have nothing but its two methods."""
+    """A producer with only the two methods."""
 
     def __init__(self):
         self.t = gd.full(3, 1.5)
@@ -353,7 +353,7 @@ def test_object_without_attributes():
 
 
 def test_read_only_by_the_words_of_a_refusal():
-    """An object that says nowhere that it is read-only, but why it refuses a legacy capsule."""
+    """The object shows that it is read-only only in its error for a legacy capsule."""
 
     class Dropping(Array):
         __array_interface__ = None
@@ -398,7 +398,7 @@ def test_sample_is_named():
 
 
 def test_old_producer():
-    """Of before 2023: one check tells of max_version, and those that give it cannot tell."""
+    """A producer from before 2023: one check fails for max_version, and those that pass it do not apply."""
 
     class Old(Bare):
         def __dlpack__(self, *, stream=None):
@@ -499,7 +499,7 @@ def test_frameworks_are_importable_by_the_command():
 
 
 def test_record_that_is_overwritten():
-    """The deleter counts its calls in the record: what a consumer has written there is no number of calls."""
+    """The deleter counts its calls in the record: a value written by a consumer is not reported as a count."""
     pointer = ctypes.pythonapi.PyCapsule_GetPointer
     pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
 

@@ -1,4 +1,4 @@
-"""Texts that are no names: lone surrogates, NULs, subclasses of str; wherever a function takes a str."""
+"""Texts that are not names: lone surrogates, NULs, subclasses of str; for every parameter that takes a str."""
 
 import pickle
 
@@ -8,7 +8,7 @@ import godlpack as gd
 
 
 class Liar(str):
-    """A str that says of itself what it is not: what counts are its characters."""
+    """A str whose methods return wrong values: only its characters count."""
 
     def __str__(self):
         return "float32"
@@ -103,7 +103,7 @@ texts = pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
 @texts
 @pytest.mark.parametrize("taker", TAKERS.values(), ids=TAKERS)
 def test_refused(taker, text):
-    """By an error of ours, which can be printed; no other exception is left behind."""
+    """Each gets one of godlpack's errors, with a printable text, and no other exception."""
     with pytest.raises((TypeError, ValueError, BufferError, IndexError)) as caught:
         taker(text)
     assert not isinstance(caught.value, UnicodeError)
@@ -116,7 +116,7 @@ def test_equals_nothing(text, name):
     label = gd.DType(name) if name == "float32" else gd.Device(name)
     if type(text) is str:
         assert label != text and (label == text) is False
-    else:  # the subclass is asked first: what we say ourselves is not that
+    else:  # the subclass's method runs first, so call ours directly
         assert type(label).__eq__(label, text) is NotImplemented or type(label).__eq__(label, text) is False
 
 
@@ -137,7 +137,7 @@ def test_liars_are_taken_by_their_characters():
 
 
 def test_names_of_types():
-    """Errors name the argument's type, whatever its name is."""
+    """Errors contain the argument's type name, whatever it is."""
     for name in ("\ud800", "a\0b", "%s", ""):
         try:
             stranger = type(name, (), {})

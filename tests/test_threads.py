@@ -1,4 +1,4 @@
-"""Many threads at once. The counters of each test tell whether anything was lost or given back twice."""
+"""Many threads at once. The counters of each test detect leaks and double releases."""
 
 import ctypes
 import sys
@@ -39,7 +39,7 @@ def test_own_tensors():
 
 
 def test_large_tensors():
-    """Whose filling and copying lets go of the GIL."""
+    """Filling and copying them releases the GIL."""
 
     def work(number):
         t = gd.full(100_000, number, "int32")
@@ -49,7 +49,7 @@ def test_large_tensors():
 
 
 def test_capsule_that_all_want():
-    """R38: one gets it."""
+    """R38: one thread gets it."""
     won = []
     capsules = [gd.zeros(3).__dlpack__(max_version=(1, 0)) for _ in range(ROUNDS)]
     places = [iter(capsules) for _ in range(THREADS)]
@@ -89,7 +89,7 @@ def without_python(managed):
 
 
 def owners():
-    """One tensor of each kind of memory: of our own, of a producer, new and old, of a buffer, mapped."""
+    """One tensor of each kind of memory: own, of a versioned and of a legacy producer, of a buffer, mapped."""
     yield gd.zeros(3)
     yield gd.from_dlpack(Forged().capsule())
     yield gd.from_dlpack(Forged(legacy=True).capsule())
@@ -99,7 +99,7 @@ def owners():
 
 @pytest.mark.skipif(sys.platform != "linux", reason="wants pthread_t to be a long")
 def test_last_holders_on_threads_without_python():
-    """R12: exports of the same memory, deleted at once, while Python lets go of the tensor and takes new ones."""
+    """R12: exports of the same memory, all deleted at once on such threads."""
     for _ in range(20):
         for t in owners():
             views = [t, *(t[:2] for _ in range(3))]
@@ -110,7 +110,7 @@ def test_last_holders_on_threads_without_python():
 
 
 def test_exports_come_and_go_at_once():
-    """The slot for an export in each storage is taken and left by all threads."""
+    """All threads take and release the export slot of each storage."""
     shared = list(owners())
 
     def work(number):
@@ -135,7 +135,7 @@ def test_imports_dropped_on_other_threads():
 
 
 def test_plans():
-    """Types take each other's place while others go by their plan."""
+    """Plans replace each other while other threads use theirs."""
     table = forged_table()
     classes = [publish(table) for _ in range(100)]
 

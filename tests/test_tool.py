@@ -45,7 +45,7 @@ def godlpack(*arguments, cwd, **env):
 
 @pytest.fixture(scope="session")
 def project(tmp_path_factory):
-    """A new project, as `godlpack new` makes it."""
+    """A new project, as `godlpack new` creates it."""
     folder = tmp_path_factory.mktemp("projects")
     done = godlpack("new", "fastops", cwd=folder)
     assert done.returncode == 0, done.stderr
@@ -54,7 +54,7 @@ def project(tmp_path_factory):
 
 @pytest.fixture
 def backend(project, monkeypatch):
-    """The build backend, where frontends call it: in the project's folder."""
+    """The build backend in the project's folder, where frontends call it."""
     pytest.importorskip("hatchling")
     monkeypatch.chdir(project)
     return build
@@ -69,7 +69,7 @@ def cache(tmp_path_factory, monkeypatch):
 
 @pytest.fixture
 def package(tmp_path):
-    """A Go package with a go.mod that knows nothing of godlpack."""
+    """A Go package whose go.mod does not require godlpack."""
     folder = tmp_path / "ops"
     folder.mkdir()
     folder.joinpath("go.mod").write_text("module example.org/ops\n\ngo 1.25\n")
@@ -173,7 +173,7 @@ def test_equal_sources_give_equal_libraries(package, tmp_path):
 
 
 def test_nothing_is_fetched(package, tmp_path):
-    """An author without other modules needs no network: neither the proxy nor anything in the module cache."""
+    """An author without other modules needs no network, and neither a proxy nor the module cache."""
     modules = tmp_path / "modules"
     env = {"GOPROXY": "off", "GOFLAGS": "-mod=readonly", "GOMODCACHE": str(modules), "GOTOOLCHAIN": "local"}
     done = godlpack("build", package, "-o", tmp_path / "out", cwd=tmp_path, **env)
@@ -324,13 +324,13 @@ def test_no_go(monkeypatch):
 
 
 def test_author_need_not_list_what_godlpack_requires(package):
-    """Package cuda needs another module, of which the author's go.mod knows nothing."""
+    """Package cuda needs another module, which the author's go.mod does not require."""
     text = 'package ops\n\nimport "godlpack/cuda"\n\n//godlpack:export\nfunc Driver() bool {\n\t_, err := cuda.Default()\n\treturn err == nil\n}\n'
     package.joinpath("driver.go").write_text(text)
     assert gd.load(package).driver() in (True, False)
 
 
-# --- whose the results are
+# --- the framework of results
 
 
 LIKE = """\
@@ -392,7 +392,7 @@ def like(tmp_path_factory):
         return gd.load_inline(LIKE, name="like_ops")
 
 
-@pytest.mark.parametrize("n", [3, 100_000])  # in the call's scratch memory, and by the framework's allocator
+@pytest.mark.parametrize("n", [3, 100_000])  # in scratch memory, and by the framework's allocator
 def test_default_framework(like, np, n):
     for x in (like.ones(n), like.copied(), like.ones(n, like=None)):
         assert type(x) is np.ndarray
@@ -426,7 +426,7 @@ def test_default_framework_by_its_from_dlpack(like):
 
 
 def test_framework_that_is_missing(like, np, monkeypatch):
-    """The function does not run; a caller who says like= does not need it."""
+    """The function does not run; a call with like= does not need the framework."""
     monkeypatch.setitem(sys.modules, "cupy", None)
     calls = []
     text = r"cupy_ones\(\) returns tensors of cupy, which cannot be imported: .*; install it, or say which by like="
@@ -446,7 +446,7 @@ def test_framework_that_is_not_known(like, tmp_path):
         gd.load_module(tmp_path / library.name)
 
 
-# --- what the generated code passes
+# --- arguments and results of the generated code
 
 
 PACKAGES = Path(__file__).parents[1] / "cmd" / "godlpack" / "glue" / "testdata"
@@ -454,7 +454,7 @@ PACKAGES = Path(__file__).parents[1] / "cmd" / "godlpack" / "glue" / "testdata"
 
 @pytest.fixture(scope="module")
 def forms(tmp_path_factory):
-    """A package with a function for each thing that can be exported."""
+    """A package with a function for each type that can be exported."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("GODLPACK_CACHE", str(tmp_path_factory.mktemp("forms")))
         yield gd.load(PACKAGES / "all", name="forms")
@@ -598,7 +598,7 @@ fastops.saxpy("a", b"1", b"2")  # wrong
 
 
 def check_types(folder, site):
-    """Type checkers know the functions by the stubs, and what they take."""
+    """The stubs give type checkers the functions and their parameters."""
     for name in ("mypy", "numpy", "torch"):
         pytest.importorskip(name)
     folder.joinpath("use.py").write_text(USE)

@@ -1,4 +1,4 @@
-"""PyTorch: every dtype and layout, both ways, by every route; and what torch's own table does not say."""
+"""PyTorch: every dtype and layout, in both directions, by every route; and what torch's own table omits."""
 
 import ctypes
 import gc
@@ -62,7 +62,7 @@ def bits(address, count):
 
 
 def check_same(t, x):
-    """A tensor of ours and one of torch's over the same memory."""
+    """Checks a tensor of godlpack's and one of torch's over the same memory."""
     assert t.shape == tuple(x.shape)
     assert t.dtype == x.dtype
     assert t.size == x.numel() and t.itemsize == x.itemsize
@@ -79,7 +79,7 @@ def check_same(t, x):
 @into
 def test_into(dtype, into):
     x = sample(dtype)
-    for _ in range(2):  # the second time by the plan
+    for _ in range(2):  # the second import follows the plan
         t = into(x)
         check_same(t, x)
         assert not t.readonly
@@ -161,14 +161,14 @@ def test_asarray():
 
 
 def test_chain(np):
-    """Ours to torch to numpy and back: one memory, given back once."""
+    """godlpack to torch to numpy and back: one memory, released once."""
     t = gd.zeros((3, 4))
     u = gd.from_dlpack(torch.from_dlpack(t).numpy())
     assert u.data_ptr == t.data_ptr
 
 
 def test_float4():
-    """R21: torch has pairs of them."""
+    """R21: torch stores pairs of them."""
     x = torch.arange(6, dtype=torch.uint8).view(torch.float4_e2m1fn_x2)
     for _ in range(2):
         t = gd.from_dlpack(x)
@@ -194,11 +194,11 @@ def test_imported_memory_cannot_be_resized():
         x.resize_(1000)
 
 
-# ---- what is refused (R19, R41, R65) ----
+# ---- refused tensors (R19, R41, R65) ----
 
 
 def lazily_negative(**like):
-    """The imaginary part of a conjugate, with its real neighbours: a lazy negative without gaps."""
+    """The imaginary part of a conjugate, with its real part beside it: a lazy negative without gaps."""
     z = torch.tensor([1 + 2j, 3 + 4j], **like)
     return z.conj().imag.as_strided((3,), (1,))
 
@@ -227,7 +227,7 @@ def check_refused(x, wanted):
 
 @pytest.fixture
 def planned():
-    """By now there is a plan for torch.Tensor."""
+    """Makes a plan for torch.Tensor."""
     gd.from_dlpack(torch.zeros(3))
     assert not HAS_TABLE or "torch.Tensor" in gd.get_build_info()["fast_paths"]
 
@@ -257,7 +257,7 @@ def test_resolved_is_taken():
 
 @pytest.mark.filterwarnings("ignore")
 def test_fake_tensors():
-    """R41: data is NULL, and nobody says so."""
+    """R41: data is NULL, and torch does not report that."""
     mode = pytest.importorskip("torch._subclasses.fake_tensor").FakeTensorMode()
     with mode:
         x = torch.ones(3)
@@ -265,7 +265,7 @@ def test_fake_tensors():
 
 
 def test_wrapper_subclasses():
-    """R41, R66: so is theirs."""
+    """R41, R66: their data is NULL, too."""
     cls = type("Wrapper", (torch.Tensor,), {"__torch_dispatch__": classmethod(lambda *_: NotImplemented)})
     check_refused(
         torch.Tensor._make_wrapper_subclass(cls, (3,)), "data: want a pointer for 3 elements of float32|Wrapper"
@@ -316,7 +316,7 @@ def test_to_a_subclass(planned_by):
     not hasattr(torch.utils.dlpack, "ReadOnlyTensorWrapper"), reason="this torch has no ReadOnlyTensorWrapper"
 )
 def test_read_only_wrapper():
-    """R63: a subclass with a table of its own, which says read-only; the plain one does not."""
+    """R63: a subclass with a table of its own, which exports read-only tensors; the base class does not."""
     x = torch.ones(3)
     gd.from_dlpack(x)
     wrapped = torch.utils.dlpack.ReadOnlyTensorWrapper(x)
@@ -326,11 +326,11 @@ def test_read_only_wrapper():
         assert not gd.from_dlpack(x).readonly
 
 
-# ---- what torch does not take ----
+# ---- tensors that torch does not import ----
 
 
 def test_to_read_only(planned):
-    """R43: torch would write."""
+    """R43: torch could write to it."""
     t = gd.asarray(b"abc")
     for like in (torch.Tensor, torch.zeros(1)):
         with pytest.raises(BufferError, match=r"the tensor is read-only, and torch.Tensor would be writable"):
@@ -390,7 +390,7 @@ def test_tensors_go_by_the_table(monkeypatch):
 
 
 def test_copy():
-    """torch makes the copy it is asked for, and does not say so (R24): it may be made twice, never not."""
+    """torch copies on request, but does not mark the copy (R24): it may be copied again, but it is always copied."""
     x = torch.arange(3)
     t = gd.from_dlpack(x, copy=True)
     assert t.data_ptr != x.data_ptr() and t.tolist() == [0, 1, 2]
@@ -404,7 +404,7 @@ def test_torch_asks_for_a_copy_of_read_only():
 
 
 class Asked(torch.Tensor):
-    """A subclass whose attribute lookup is its own: the guard must go through it."""
+    """A subclass with its own attribute lookup, which the guards must use."""
 
     def __getattribute__(self, name):
         if name == "requires_grad":
@@ -414,7 +414,7 @@ class Asked(torch.Tensor):
 
 def test_guard_respects_a_subclass_lookup():
     x = torch.ones(3).as_subclass(Asked)
-    for _ in range(3):  # the first call plans, the others go by the plan
+    for _ in range(3):  # the first call makes the plan, the others follow it
         with pytest.raises(BufferError, match="requires grad"):
             gd.from_dlpack(x)
 

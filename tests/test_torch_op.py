@@ -1,4 +1,4 @@
-"""Functions as operators of torch: what torch checks of operators, and that torch.compile keeps them in one graph."""
+"""Functions as operators of torch: torch's checks of operators, and that torch.compile keeps them in one graph."""
 
 import importlib
 import shutil
@@ -27,7 +27,7 @@ def s(library):  # noqa: F811
 
 @pytest.fixture(scope="module")
 def ops(s):
-    """An operator of each of some functions; as attributes, so that graphs see them as they see modules'."""
+    """Operators of some functions, as attributes, so that graphs treat them as module attributes."""
 
     class Ops:
         pass
@@ -44,7 +44,7 @@ def forgotten_graphs():
 
 
 def whole(f, backend="aot_eager", **options):
-    """f compiled, or an error where a graph would break."""
+    """f compiled; raises an error if the graph breaks."""
     return torch.compile(f, fullgraph=True, backend=backend, **options)
 
 
@@ -91,7 +91,7 @@ def test_inductor(ops):
     if not (shutil.which("g++") or shutil.which("clang++")):
         pytest.skip("needs a C++ compiler")
 
-    def step(x, y):  # of operators alone, so that there is little to be compiled
+    def step(x, y):  # operators only, so that little is compiled
         before = ops.outer(x, y)
         ops.scale([x, y])
         return before, ops.outer(x, y), ops.tail(x)
@@ -99,7 +99,7 @@ def test_inductor(ops):
     x, y = torch.arange(4.0), torch.arange(5.0)
     again, other = x.clone(), y.clone()
     want = step(x, y)
-    with importlib.import_module("torch._inductor.config").patch(compile_threads=1):  # else it starts processes
+    with importlib.import_module("torch._inductor.config").patch(compile_threads=1):  # otherwise it starts processes
         torch.testing.assert_close(whole(step, "inductor")(again, other), want)
     torch.testing.assert_close((again, other), (x, y))
 
@@ -166,7 +166,7 @@ def test_gradients(s):
 
 def added(ops, x, y):
     ops.saxpy(1.0, x, y)
-    return y  # else a graph would leave it all out
+    return y  # otherwise the graph would drop all of it
 
 
 @pytest.mark.parametrize(
@@ -185,7 +185,7 @@ def test_refused_arguments(ops, call, error, text):
     x = torch.ones(2)
     with pytest.raises(error, match=text):
         call(ops, x)
-    with pytest.raises(Exception, match=text):  # torch says the errors of fakes in its own words
+    with pytest.raises(Exception, match=text):  # torch changes the errors of fakes
         whole(lambda x: call(ops, x))(x)
     assert x.tolist() == [1, 1]
 
@@ -231,7 +231,7 @@ def test_torch_is_not_imported_unasked(python, library):  # noqa: F811
     assert python(script) == "False\n"
 
 
-# --- what declarations say
+# --- declarations
 
 
 def tensor(name="", **said):
@@ -360,7 +360,7 @@ def test_what_requires_grad_is_not_written(ops):
         refused(lambda: ops.saxpy(2.0, x, y))  # noqa: B023
         refused(lambda: ops.saxpy(2.0, x, y=y))  # noqa: B023
     assert leaf.tolist() == [1, 1, 1]
-    ops.saxpy(2.0, leaf, written)  # which is read
+    ops.saxpy(2.0, leaf, written)  # it is only read
     ops.saxpy(2.0, x, leaf.detach())
     with torch.no_grad():
         ops.saxpy(2.0, x, leaf)

@@ -1,4 +1,4 @@
-"""tvm-ffi: the other library that takes objects by their exchange table."""
+"""tvm-ffi: the other library that exchanges objects by exchange tables."""
 
 import ctypes
 import gc
@@ -83,7 +83,7 @@ def test_release(out):
 
 @every_dtype
 def test_function_gives_back_our_type(dtype, echo):
-    """It takes arguments by our table, and makes its result by the same."""
+    """It imports arguments by godlpack's table, and makes its result by the same."""
     t = gd.zeros((2, 3), dtype)
     for _ in range(2):
         u = echo(t)
@@ -114,7 +114,7 @@ def test_function_release(echo):
 
 
 def test_function_asks_by_the_table():
-    """Not by __dlpack__: its results would be of tvm-ffi's own type."""
+    """It does not use __dlpack__: its results would be of tvm-ffi's own type."""
     x = publish(forged_table())(Forged())
     assert tvm_ffi.get_global_func("testing.nop")(x) is None
     assert x.calls == []
@@ -128,14 +128,14 @@ def test_torchs_tensors_come_through(torch, echo):
 
 
 def test_read_only_is_not_for_tvm_ffi():
-    """Its tensors can be written, and its legacy capsules cannot say read-only."""
+    """Its tensors are writable, and its legacy capsules cannot be marked as read-only."""
     with pytest.raises(BufferError, match="read-only"):
         gd.asarray(b"abc").to(tvm_ffi.Tensor)
 
 
 @pytest.mark.parametrize("make", [lambda: b"abcdef", lambda: memoryview(b"abcdef")[::2]])
 def test_read_only_argument(make, echo):
-    """R43: tvm-ffi takes arguments by the table, and does not look at the flag: what comes back could be written."""
+    """R43: tvm-ffi imports arguments by the table, without a check of the flag: its result would be writable."""
     t = gd.asarray(make())
     for take in (echo, tvm_ffi.from_dlpack):
         with pytest.raises(BufferError, match="the tensor is read-only"):
@@ -145,7 +145,7 @@ def test_read_only_argument(make, echo):
 
 
 def test_copy():
-    """tvm-ffi refuses copy=True; then we copy (R47)."""
+    """tvm-ffi refuses copy=True; then godlpack copies (R47)."""
     x = tvm_ffi.from_dlpack(gd.full(3, 7, "int8"))
     with pytest.raises(BufferError, match="copy not yet supported"):
         x.__dlpack__(max_version=(1, 3), copy=True)

@@ -1,4 +1,4 @@
-"""Functions of Go as global functions of tvm-ffi, by package tvmffi: the sample library, with a function that registers."""
+"""Go functions as global functions of tvm-ffi, by package tvmffi: the sample library, and one that registers."""
 
 import contextlib
 import gc
@@ -91,13 +91,13 @@ def registered(library):
 
 @pytest.fixture
 def go(registered):
-    """A function of the library, as tvm-ffi has it."""
+    """A function of the library, as tvm-ffi returns it."""
     return lambda name: tvm_ffi.get_global_func(f"go.{name}")
 
 
 @pytest.fixture
 def alone(python, library):
-    """Runs a script with the library in an interpreter of its own, without torch, which tvm_ffi would import."""
+    """Runs a script with the library in a new interpreter, without torch, which tvm_ffi would import."""
     setting = f"""if 1:
         import sys
         sys.modules["torch"] = None
@@ -220,7 +220,7 @@ def test_errors_are_of_their_class(go, kind):
 
 
 def test_buffer_errors_keep_their_kind(go, monkeypatch):
-    """tvm_ffi does not know the class, but can be told."""
+    """tvm_ffi does not know the class by default, but it can be registered."""
     frozen = gd.zeros((2, 2), "float32").T
     with pytest.raises(RuntimeError, match=r"softmax\(\): argument 'x': .*strides") as raised:
         go("softmax")(frozen)
@@ -231,7 +231,7 @@ def test_buffer_errors_keep_their_kind(go, monkeypatch):
 
 
 def test_panics(alone):
-    """In a process of its own: tvm_ffi takes faults for itself, if it is imported when Go's runtime runs already."""
+    """In a new process: tvm_ffi's handlers get the faults if it is imported after Go's runtime has started."""
     alone("""
         module.register_tvm("")
         for name in ("panics", "panics_elsewhere", "nil_pointer", "wild_pointer") * 2:
@@ -301,7 +301,7 @@ def test_callbacks_in_other_goroutines(go):
 
 
 def test_functions_call_each_other(go, torch):
-    """From Go through tvm-ffi into Go again."""
+    """A call from Go through tvm-ffi into Go."""
     with pytest.raises(TypeError, match=r"softmax\(\) takes 1 argument, got 4"):
         go("apply")(go("softmax"), torch.ones(2))
     assert list(go("apply")(lambda x, *_: go("total")(x), torch.ones(2))) == ["float", 2]
@@ -311,7 +311,7 @@ def test_registering_again(registered):
     registered.register_tvm("other.")
     registered.register_tvm("other.")
     assert tvm_ffi.get_global_func("other.inverted")(1) == 254
-    assert registered.__all__[0] == "register_tvm"  # which must not have the handle NULL
+    assert registered.__all__[0] == "register_tvm"  # its handle must not be NULL
     assert tvm_ffi.get_global_func("other.register_tvm")("another.") == len(registered.__all__)
     assert tvm_ffi.get_global_func("another.inverted")(1) == 254
 
@@ -336,7 +336,7 @@ def test_absent(python, library):
 
 
 def test_loaded_for_others_alone(python, library):
-    """libtvm_ffi without Python's package, its symbols not for all, is found by its name."""
+    """libtvm_ffi, loaded without Python's package and with local symbols, is found by its name."""
     path = Path(tvm_ffi.__file__).parent / "lib" / "libtvm_ffi.so"
     python(f"""if 1:
         import ctypes, sys
@@ -352,7 +352,7 @@ def test_loaded_for_others_alone(python, library):
 
 
 def test_forked_children(alone):
-    """Also while Go is busy in other threads, which a child has not."""
+    """Also while Go works in other threads, which a child does not have."""
     alone("""
         import os, signal, threading
         module.register_tvm("")
@@ -400,7 +400,7 @@ def test_interrupt(alone):
 
 
 def test_nothing_is_lost(go, np):
-    """Neither of memory that tvm-ffi's callers offer nor of C's, which would be 100 MB for each of these at least."""
+    """Neither memory of tvm-ffi's callers nor C memory leaks: each would be 100 MB or more."""
     calls = [
         lambda x: go("split")(x),
         lambda x: go("echo")(x),

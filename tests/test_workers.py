@@ -1,7 +1,7 @@
-"""Workers whose tasks call Go functions: processes of all kinds, forks at bad moments, several Go runtimes in each.
+"""Workers whose tasks call Go functions: all kinds of processes, forks at bad moments, several Go runtimes in each.
 
-Each case runs in a process of its own with a time limit, as what goes wrong there is a hang or a crash. GODLPACK_TASKS says
-how many tasks the pools do; 100000 is a soak.
+Each case runs in its own process with a time limit, since failures are hangs or crashes. GODLPACK_TASKS is the number
+of the pools' tasks; 100000 is a soak test.
 """
 
 import os
@@ -20,13 +20,13 @@ PATIENCE = 120 + TASKS // 100  # seconds
 
 @pytest.fixture(scope="module")
 def library(tmp_path_factory):
-    """The sample library with its sidecar: load_module does not open it."""
+    """The sample library with its sidecar, so that load_module does not open it."""
     return sample.describe(sample.build(tmp_path_factory.mktemp("sample")))
 
 
 @pytest.fixture(scope="module")
 def stubborn(tmp_path_factory):
-    """Two libraries with a Go runtime each, whose loops must be interrupted."""
+    """Two libraries with a Go runtime each, whose loops need preemption."""
     folder = tmp_path_factory.mktemp("stubborn")
     first = sample.describe(sample.build(folder, "stubborn"))
     second = shutil.copy(first, folder / "second.so")
@@ -51,7 +51,7 @@ def task(n):
 
 @pytest.fixture(scope="module")
 def run(python, library):
-    """Runs a script that has forks (test_fork), the sample library as s, and a task that works on both."""
+    """Runs a script with the forks of test_fork, the sample library as s, and a task that works on both."""
 
     def run(script, **options):
         return python(FORK + LOAD.format(library=str(library)) + script, **options)
@@ -75,7 +75,7 @@ BEFORE = {"not used before": "", "used before": "assert task(3) == 48"}
 @pytest.mark.parametrize("before", BEFORE.values(), ids=BEFORE.keys())
 @pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
 def test_pools(run_file, method, before):
-    """Workers that live long, and such that are replaced by new ones all the time."""
+    """Long-lived workers, and workers that are replaced all the time."""
     run_file(
         f"""
 import multiprocessing, warnings
@@ -99,7 +99,7 @@ if __name__ == "__main__":
 
 @pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
 def test_data_loader(run_file, torch, method):
-    """Samples are made by Go functions, in torch's memory. Workers that are not forked import torch again."""
+    """Go functions make the samples in torch's memory. Workers that are not forked import torch again."""
     run_file(
         f"""
 import warnings
@@ -126,7 +126,7 @@ if __name__ == "__main__":
 
 
 def test_pool_in_a_process(run):
-    """Children of children, as multiprocessing makes them."""
+    """Children of children, as multiprocessing starts them."""
     run(
         """
 import multiprocessing
@@ -145,7 +145,7 @@ for _ in range(2):
 
 
 def test_busy_parent(run):
-    """Threads that collect garbage, in the library's Go and in godlpack's, while children are forked, half of whom fork."""
+    """Threads collect garbage, in the library's Go and in godlpack's, while children are forked, half of which fork."""
     run(
         """
 import threading
@@ -178,8 +178,8 @@ for t in threads: t.join()
 
 
 def test_thread_that_forked_ends(run):
-    """The child ends with the thread that forked, which was in Go: that waits for no collector that looked at the thread
-    at the fork. The C library would call Go at the end of a thread."""
+    """The child ends with the thread that forked from within Go: it does not wait for a collector that scanned the
+    thread at the fork. The C library would call Go at the thread's end."""
     run(
         """
 import threading
@@ -208,7 +208,7 @@ os._exit(0)
 
 
 def test_first_opened_in_a_child(run):
-    """There the file itself is opened; in its children, copies; and in the parent, later, the file."""
+    """The child opens the file itself; its children open copies; later, the parent opens the file."""
     run(
         """
 def is_mapped():
@@ -228,7 +228,7 @@ fork(inside, 1)
 
 
 def test_nothing_of_our_own_is_imported_late(python, np):
-    """A child that is forked while another thread imports a module hangs when it imports it, too."""
+    """A child forked while another thread imports a module hangs when it imports that module, too."""
     python(
         """
 import sys
@@ -245,7 +245,7 @@ assert not late, late
 
 
 def test_forked_while_a_thread_opens(python, library):
-    """The child has neither a loader that is not done nor a library whose Go never comes. Each round has a fresh process."""
+    """The child inherits neither a locked loader nor a library whose Go never starts. Each round has a new process."""
     python(
         FORK
         + f"""
@@ -267,7 +267,7 @@ for _ in range(40):
 
 
 class TestForksWithinACall:
-    """The child does not return into Go that it has not."""
+    """The child does not return into Go frames of the parent's runtime."""
 
     def test_callback_returns_in_the_child(self, run):
         run(
@@ -308,7 +308,7 @@ assert not failed, failed
         )
 
     def test_signal_handler_returns_in_the_child(self, run):
-        """It runs while a Go function asks whether to stop."""
+        """The handler runs while a Go function checks whether to stop."""
         run(
             """
 class Enough(Exception):
@@ -336,7 +336,7 @@ for parallel in (False, True):
         )
 
     def test_argument_forks(self, run):
-        """By its own code, that runs before the library is entered: the child has a library of its own for the call."""
+        """Its own code forks before the library is entered: the child calls its own copy of the library."""
         run(
             """
 class Forking:
@@ -361,7 +361,7 @@ assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 9
         )
 
     def test_check_forks(self, python, library):
-        """What compares a library with its sidecar is Python code, too."""
+        """The comparison of a library with its sidecar is Python code, too."""
         python(
             f"""
 import os, signal
@@ -384,7 +384,7 @@ assert os.waitpid(pid, 0)[1] == 0
         )
 
     def test_check_is_replaced_meanwhile(self, python, library):
-        """It was the only reference to a callable that runs."""
+        """The running callable loses its only other reference."""
         python(
             f"""
 import weakref
@@ -425,7 +425,7 @@ start = {{"core": lambda: gd.zeros(3), "one": one.preempt, "two": two.preempt}}
 
     @ORDER
     def test_all_interrupt_their_goroutines(self, python, stubborn, order):
-        """preempt() hangs if a loop cannot be interrupted: in parent, child and grandchild, with the runtimes of each."""
+        """preempt() hangs if a loop cannot be preempted: in parent, child and grandchild, with the runtimes of each."""
         python(
             FORK
             + self.start(stubborn, order)
@@ -444,7 +444,7 @@ inside(2)
 
     @ORDER
     def test_signals_leave_children(self, python, stubborn, order):
-        """Of the handlers of three dead runtimes, none is left; new runtimes have their own."""
+        """No handler of three dead runtimes is left; new runtimes have their own."""
         python(
             ACTIONS
             + "import godlpack as gd\nbefore = actions()\n"
@@ -465,7 +465,7 @@ fork(inside, 2)
         )
 
     def test_many_libraries(self, python, stubborn, tmp_path):
-        """Each interrupts its own, and Python's handler of SIGURG, which came first, hears of it."""
+        """Each preempts its own goroutines, and Python's earlier handler of SIGURG still gets the signals."""
         paths = [str(shutil.copy(stubborn[0], tmp_path / f"library{i}.so")) for i in range(12)]
         python(
             FORK
@@ -485,7 +485,7 @@ while not hits: libraries[0].preempt()
         )
 
     def test_calls_within_calls(self, run, library, tmp_path):
-        """Across two libraries, which call each other by callbacks; to the limit of recursion; and in threads."""
+        """Two libraries call each other by callbacks, to the limit of recursion, and in threads."""
         other = shutil.copy(library, tmp_path / "other.so")
         run(
             f"""
@@ -526,7 +526,7 @@ SEGV = -11
 
 @pytest.mark.parametrize("used", ["", "task(1)"], ids=["not used since", "used since"])
 def test_faults_of_children(run, used):
-    """A fault in C code is one, with the handlers of dead and new runtimes about; a broken pipe is an error."""
+    """A fault in C code ends the process, whatever handlers of runtimes are installed; a broken pipe is an error."""
     run(
         f"""
 import ctypes
@@ -558,7 +558,7 @@ assert end(pipe) == 3
     "work", ["s.slow(False)", "s.slow(True)", "s.apply(lambda *_: time.sleep(0.001), x)", "task(3)"]
 )
 def test_exit_amid_calls(run, work):
-    """Daemon threads are in Go, or in Python that Go called, when the interpreter ends."""
+    """Daemon threads are in Go, or in Python code called by Go, when the interpreter ends."""
     run(
         f"""
 import threading, time

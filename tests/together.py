@@ -6,7 +6,7 @@ THREADS, ROUNDS = 8, 200
 
 
 def together(work, threads=THREADS, rounds=ROUNDS):
-    """Runs work(number) so many times in each of threads that start at once, and passes the first error on."""
+    """Starts threads at once, each of which calls work(number) `rounds` times, and raises their first error."""
     errors, start = [], threading.Barrier(threads)
 
     def run(number):

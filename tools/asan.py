@@ -1,12 +1,12 @@
 """Runs tests against a module built with AddressSanitizer: `tox -e asan`, or `tox -e asan -- tests/test_table.py`.
 
-The sanitizer watches the C code, and Go where it touches C memory, also in libraries of Go functions. At the end of each
-process its LeakSanitizer looks for what nobody points to any more. Python itself leaves much behind: only what our C code
-and such libraries allocated counts.
+The sanitizer checks the C code, and Go where it accesses C memory, also in libraries of Go functions. At the end of
+each process, its LeakSanitizer searches for unreachable memory. Python itself leaks much: only allocations of
+godlpack's C code and of such libraries count.
 
-By default this is a bounded part, of a minute: 10,000 random records, and few tests that load frameworks. All records:
-`GODLPACK_FUZZ=1000000 tox -e asan -- tests/test_malformed_input.py -k random_records`, about 20 minutes, most of them in Go
-that is watched. GODLPACK_ASAN=c watches the C code alone, in a tenth of the time, and looks for no leaks.
+The default is a subset that takes a minute: 10,000 random records, and few tests that load frameworks. For all records,
+run `GODLPACK_FUZZ=1000000 tox -e asan -- tests/test_malformed_input.py -k random_records`, about 20 minutes, most of
+them in instrumented Go. GODLPACK_ASAN=c checks only the C code, in a tenth of the time, and finds no leaks.
 """
 
 import os
@@ -19,30 +19,32 @@ from pathlib import Path
 
 import extension
 
-# Not no_memory, which replaces malloc as the sanitizer does. Not those of forks: fork() may copy a lock of gcc's sanitizer that another thread holds, and the child hangs in it.
+# Without no_memory, which replaces malloc as the sanitizer does, and without the tests of forks: fork() may copy a lock
+# of gcc's sanitizer that another thread holds, and the child hangs in it.
 TESTS = ["malformed_input", "from_dlpack", "dlpack_method", "table", "buffer", "numpy", "pickle", "lifetime"]
 TESTS += ["functions", "go_library"]
 RECORDS = "10000"
 C_ALONE = os.environ.get("GODLPACK_ASAN") == "c"
-BYTES = "tests/test_lifetime.py::test_bytes_stay"  # the sanitizer keeps freed memory a while
-CHAINS = "tests/test_lifetime.py::test_long_chain"  # the sanitizer makes frames several times as large
+BYTES = "tests/test_lifetime.py::test_bytes_stay"  # the sanitizer delays the reuse of freed memory
+CHAINS = "tests/test_lifetime.py::test_long_chain"  # stack frames are several times as large under the sanitizer
 FRAMEWORKS = [  # torch and jax take most of a minute to load under the sanitizer
     "tests/test_lifetime.py::test_after_finalization_of_others",
     "tests/test_lifetime.py::test_exit_with_tensors_of_others",
     "tests/test_lifetime.py::test_foreign_thread_lets_go_of_frameworks",
 ]
-# Frames of ours, by the debug information, and of what a library of Go functions allocated for its results.
+# Stack frames of godlpack, by the debug information, and of memory that a library of Go functions allocated for
+# results.
 OURS = re.compile(f"{re.escape(str(extension.ROOT))}/internal/cpython/|_Cfunc_calloc ")
 
 
 def library(name: str) -> str:
-    """Where the C compiler has its run-time library of that name."""
+    """Path of the C compiler's run-time library of that name."""
     command = [os.environ.get("CC", "cc"), f"-print-file-name={name}"]
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
 
 
 def findings(folder: Path) -> Iterator[str]:
-    """What the reports of all processes say of us: errors of any kind, and leaks of our own."""
+    """The reports of all processes that concern godlpack: errors of any kind, and its own leaks."""
     for report in folder.glob("report.*"):
         for part in re.split(r"\n\n", report.read_text()):
             if "ERROR: AddressSanitizer" in part or (" leak of " in part and OURS.search(part)):
@@ -61,13 +63,13 @@ def main() -> int:
     unwanted = [BYTES] if sys.argv[1:] else [BYTES, CHAINS, *FRAMEWORKS]
     with module() as folder:
         environment = {
-            "LD_PRELOAD": f"{library('libasan.so')} {library('libstdc++.so')}",  # torch wants its own libstdc++ later
-            # Of leaks, Python's among them, the exit status says nothing; an error aborts.
+            "LD_PRELOAD": f"{library('libasan.so')} {library('libstdc++.so')}",  # torch loads its own libstdc++ later
+            # Leaks, Python's among them, do not change the exit status; an error aborts.
             "ASAN_OPTIONS": f"detect_leaks={int(not C_ALONE)}:exitcode=0:abort_on_error=1:log_path={folder}/report"
-            ":allocator_may_return_null=1",  # tests want more than there is
+            ":allocator_may_return_null=1",  # tests request more memory than there is
             "PYTHONMALLOC": "malloc",
             "GODLPACK_FUZZ": os.environ.get("GODLPACK_FUZZ", RECORDS),
-            "GOFLAGS": "" if C_ALONE else "-asan",  # of the libraries that tests build
+            "GOFLAGS": "" if C_ALONE else "-asan",  # for the libraries that tests build
         }
         status = extension.test(folder, *tests, *(f"--deselect={name}" for name in unwanted), **environment)
         found = list(findings(folder))

@@ -1,10 +1,10 @@
-"""Says which branches of the C code no test takes: `tox -e cover`, or `tox -e cover -- tests/test_table.py`.
+"""Reports the branches of the C code that no test takes: `tox -e cover`, or `tox -e cover -- tests/test_table.py`.
 
-The tests run against an extension module, and libraries of Go functions, whose C code gcov counts: in forked children and
-processes that crash on purpose, too. Branches that no test takes must be named in docs/reliability-coverage.md, each with
-the reason, and there must be at most 5 % of them: else this fails.
+The tests run against an extension module, and libraries of Go functions, whose C code is instrumented for gcov; forked
+children and processes that crash on purpose are counted, too. docs/reliability-coverage.md must name each branch that
+no test takes, with the reason, and these must be at most 5 % of all branches. Otherwise this tool fails.
 
-`--write` puts what is uncovered now into that page; the reasons of new branches are for you to fill in.
+`--write` updates that page with the branches that are uncovered now; you fill in the reasons of new ones.
 """
 
 import argparse
@@ -26,11 +26,12 @@ from extension import ROOT
 PAGE = ROOT / "docs" / "reliability-coverage.md"
 FOLDERS = ["internal/cpython", "library", "tvmffi"]
 LEAST = 95  # percent
-# Not those that ask the wheel, the tool or documents, or measure.
+# Without the tests of the wheel, the tool and documents, and without benchmarks.
 ELSEWHERE = ["bench", "docs", "examples", "gpu", "guide", "packaging", "readme", "stubs", "tool", "abi"]
 
-# A C compiler for cgo. Its own options come last, to win over those of the packages: -O0, so that branches are those of
-# the source. Tests compile some files again, in other ways: each time the notes and counts get a folder of their own.
+# A C compiler for cgo. Its own options come last and override those of the packages: -O0, so that branches are those of
+# the source. Tests compile some files again with other options: notes and counts of each compilation go to their own
+# folder.
 COMPILER = """\
 #!/bin/sh
 cd -P .
@@ -60,7 +61,7 @@ CASE = """\
 
 @dataclass(frozen=True, order=True)
 class Place:
-    """A line of C, by its text, since numbers of lines change."""
+    """A line of C, identified by its text, since line numbers change."""
 
     file: str
     function: str
@@ -69,7 +70,7 @@ class Place:
 
 @dataclass
 class Branches:
-    """How many ways lead on from a place, and how many of them no test takes."""
+    """The number of branches at a place, and the number of those that no test takes."""
 
     all: int = 0
     missed: int = 0
@@ -83,7 +84,7 @@ def sources() -> list[str]:
 
 
 def prepare(folder: Path) -> dict[str, str]:
-    """The environment of builds and tests that are counted; counts go to the folder."""
+    """The environment of builds and tests that are counted; the counts are written to the folder."""
     compiler = os.environ.get("CC", "cc")
     source = str(ROOT / "tools" / "flush.c")
     preload = folder / "before_the_end.so"
@@ -95,7 +96,7 @@ def prepare(folder: Path) -> dict[str, str]:
     wrapper = folder / "cc"
     wrapper.write_text(COMPILER.format(compiler=compiler, folder=folder, cases="\n".join(cases)))
     wrapper.chmod(0o755)
-    # The build cache sees the name of the folder in the flags, and builds anew.
+    # The folder's name in the flags changes the key of the build cache, so everything is built again.
     flags = f"{os.environ.get('CGO_CFLAGS', '-O2 -g')} -DGODLPACK_COVER={folder.name}"
     return {
         "CC": str(wrapper),
@@ -107,8 +108,8 @@ def prepare(folder: Path) -> dict[str, str]:
 
 
 def lines_of(folder: Path) -> Iterator[tuple[str, str, int, list[int]]]:
-    """File, function and number of each line with branches, and how often each of these was taken. A line
-    comes once for each time that it was compiled."""
+    """File, function and number of each line with branches, and how often each branch was taken. A line is yielded once
+    for each time it was compiled."""
     for name, notes in ((s, n) for s in sources() for n in folder.glob(f"*/{s.replace('/', '_')}.gcno")):
         command = ["gcov", "--json-format", "--stdout", "--branch-probabilities", notes.name]
         done = subprocess.run(command, cwd=notes.parent, check=True, capture_output=True, text=True)
@@ -123,7 +124,7 @@ def lines_of(folder: Path) -> Iterator[tuple[str, str, int, list[int]]]:
 
 
 def count(folder: Path) -> Counts:
-    """Of every line of ours that has branches, what gcov counted."""
+    """The counts of gcov for each line of godlpack that has branches."""
     sums: dict[tuple[str, str, int], list[int]] = {}
     for file, function, number, taken in lines_of(folder):
         before = sums.setdefault((file, function, number), [0] * len(taken))
@@ -143,7 +144,7 @@ ROW = re.compile(r"^\| (\S+) \| `(\w+)` \| `` (.*) `` \| (\d+) of \d+ \| (.*) \|
 
 
 def listed() -> dict[Place, tuple[int, str]]:
-    """What the page names: how many branches at each place, and why."""
+    """The rows of the page: the number of branches at each place, and the reason."""
     rows = ROW.findall(PAGE.read_text()) if PAGE.exists() else []
     return {Place(f, function, text.replace("\\|", "|")): (int(n), why) for f, function, text, n, why in rows}
 
@@ -154,7 +155,7 @@ def row(place: Place, branches: Branches, why: str) -> str:
 
 
 def write(counts: Counts) -> None:
-    """Puts what is uncovered now in the place of the table that the page ends with. What luck covers this time stays in it."""
+    """Replaces the table at the end of the page by what is uncovered now. Rows that depend on luck stay."""
     known = listed()
     text = PAGE.read_text()
     head = text[: text.index("| file |")]
@@ -177,7 +178,7 @@ def percent(counts: Counts, file: str = "") -> str:
 
 
 def judge(counts: Counts) -> bool:
-    """Prints the figures; whether they will do."""
+    """Prints the figures. Returns whether they are good enough."""
     for file in dict.fromkeys(place.file for place in counts):
         print(f"{file:32}{percent(counts, file)}")
     print(f"{'C, all of it':32}{percent(counts)}")
@@ -213,7 +214,7 @@ def main() -> int:
         preload = environment.pop("LD_PRELOAD")
         with extension.built(**environment) as package:
             status = extension.test(package, *tests, **environment, LD_PRELOAD=preload)
-        if not options.tests:  # a host in C, which can do to a library what Python does not
+        if not options.tests:  # a host in C, which can misuse a library in ways that Python cannot
             command = ["go", "test", "-count=1", "-run=HostInC/plain", "./library"]
             counted = os.environ | environment | {"LD_PRELOAD": preload}
             status = subprocess.run(command, cwd=ROOT, env=counted).returncode or status

@@ -1,7 +1,7 @@
 """Builds the documentation as a site into docs/_build: `tox -e docs`.
 
-The pages of the Go packages are made from their doc comments. Every warning of Sphinx is an error, and so is a link
-within the site that leads nowhere. Links to elsewhere are asked for with `tox -e docs -- --online`.
+The pages of the Go packages are made from their doc comments. Every warning of Sphinx is an error, and so is a broken
+link within the site. `tox -e docs -- --online` also checks external links.
 """
 
 import argparse
@@ -21,13 +21,13 @@ PACKAGES = ["kernel", "tensor", "dlpack", "packed", "cuda", "tvmffi", "library"]
 
 
 def write_go_pages(folder: Path) -> None:
-    """A page for each Go package that authors import, and a list of them."""
+    """Writes a page for each Go package that authors import, and a list of them."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     for name in PACKAGES:
         command = ["go", "tool", "-modfile=tools/docs.mod", "gomarkdoc", f"./{name}"]
         text = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
-        # MyST does not know anchors in HTML: links to them are HTML, too.
+        # MyST cannot resolve anchors in HTML, so links to them are written as HTML, too.
         text = re.sub(r"\[((?:[^\[\]]|\[[^\]]*\])*)\]\(<(#[^>]*)>\)", r'<a href="\2">\1</a>', text)
         folder.joinpath(f"{name}.md").write_text(text)
     toctree = "\n".join(["```{toctree}", *PACKAGES, "```"])
@@ -37,7 +37,7 @@ def write_go_pages(folder: Path) -> None:
 
 
 class Page(HTMLParser):
-    """The links of a page, and the places in it that links can lead to."""
+    """The links of a page, and the anchors in it."""
 
     def __init__(self, file: Path) -> None:
         super().__init__()
@@ -54,7 +54,7 @@ class Page(HTMLParser):
 
 
 def broken_links(folder: Path) -> Iterator[str]:
-    """The links within the site that lead nowhere."""
+    """The links within the site whose target does not exist."""
     pages = {file: Page(file) for file in sorted(folder.rglob("*.html"))}
     for file, page in pages.items():
         for link in page.links:

@@ -1,7 +1,7 @@
 """Runs a go command in internal/embedtest, whose tests link the extension and this Python into one Go program:
-`python tools/embedtest.py test -race ./...`. `tox -e embedtest` runs it with everything that the tests want installed.
+`python tools/embedtest.py test -race ./...`. `tox -e embedtest` runs it with all dependencies of the tests installed.
 
-Go compiles cpy3 there, which asks pkg-config for "python3": the answer is written here, for the Python that runs this.
+Go compiles cpy3 there, which runs pkg-config for "python3". This tool writes the answer, for the Python that runs it.
 """
 
 import os
@@ -24,7 +24,7 @@ Libs: -L{libraries} -lpython{version}{abi} -Wl,-rpath,{libraries}
 
 
 def missing() -> str | None:
-    """What this Python lacks to be part of a Go program."""
+    """The reason why this Python cannot be part of a Go program; None if it can."""
     if not Path(get_path("include"), "Python.h").exists():
         return "no Python.h"
     if not get_config_var("Py_ENABLE_SHARED"):
@@ -35,7 +35,7 @@ def missing() -> str | None:
 
 
 def environment(folder: str) -> dict[str, str]:
-    """What go needs to know; the folder holds pkg-config's answer."""
+    """The environment for go; the folder contains pkg-config's answer."""
     text = PKG_CONFIG.format(
         version=get_config_var("py_version_short"),
         abi=sys.abiflags,
@@ -47,7 +47,8 @@ def environment(folder: str) -> dict[str, str]:
     flags = os.environ.get("CGO_CFLAGS", "-O2 -g")
     return os.environ | {
         "PKG_CONFIG_PATH": folder,
-        # Go's build cache does not see what pkg-config says, but it does see these flags: one build for each Python.
+        # Go's build cache ignores the output of pkg-config but not these flags: they separate the builds of each
+        # Python.
         "CGO_CFLAGS": f"{flags} -DEMBEDDED_BY={sys.hexversion:#x}",
         "EMBEDDED_PYTHON": sys.executable,
     }

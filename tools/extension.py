@@ -1,4 +1,4 @@
-"""Builds the extension module in a way of its own, and runs tests against that: for asan.py and gcstress.py."""
+"""Builds the extension module with other options, and runs tests against it: for the tools of this folder."""
 
 import os
 import shutil
@@ -14,8 +14,9 @@ ROOT = Path(__file__).parents[1]
 
 @contextmanager
 def built(*options: str, **environment: str) -> Iterator[Path]:
-    """A folder with a copy of the package, whose module `go build` made with these options in that environment. In it is the
-    authors' tool, and beside the folder lies what the package looks for there when it builds Go functions: the repository."""
+    """A folder with a copy of the package, with the authors' tool and a module that `go build` made with these options
+    in this environment. Beside the folder is the repository, where the package looks for it when it builds Go
+    functions."""
     with TemporaryDirectory(prefix="godlpack-build-") as repository:
         for entry in ROOT.iterdir():
             if entry.name != "python" and not entry.name.startswith("."):
@@ -34,7 +35,7 @@ def built(*options: str, **environment: str) -> Iterator[Path]:
 
 
 def test(folder: Path, *arguments: str, **environment: str) -> int:
-    """pytest's exit status, with the package in the folder."""
+    """The exit status of pytest with the package in the folder."""
     command = [sys.executable, "-P", "-m", "pytest", "-q", *arguments]
     env = os.environ | environment | {"PYTHONPATH": str(folder)}
     return subprocess.run(command, cwd=ROOT, env=env).returncode

@@ -1,8 +1,8 @@
-"""Runs every fuzz target for a moment: `python tools/fuzz.py [INPUTS]`, 20,000 each by default.
+"""Runs every fuzz target for a short time: `python tools/fuzz.py [INPUTS]`, 20,000 inputs each by default.
 
-`go test -fuzz` takes one target at a time. An input that breaks a target is written into its package's testdata/fuzz,
-to be committed with the mend. Inputs are counted, since a time that is up sometimes counts as a failure (golang/go#75804,
-until Go 1.27).
+`go test -fuzz` runs one target at a time. It writes a failing input into testdata/fuzz of the target's package; commit
+the input with the fix. The limit is a number of inputs, since the end of a time limit sometimes counts as a failure
+(golang/go#75804, until Go 1.27).
 """
 
 import re
@@ -12,11 +12,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-SHORTLY = "-fuzzminimizetime=2s"  # Go takes a minute otherwise to shorten an input that is new to it, though it breaks nothing
+SHORTLY = "-fuzzminimizetime=2s"  # Go's default is a minute for each new input, even one that does not fail
 
 
 def targets() -> Iterator[tuple[str, str]]:
-    """Package and name of each fuzz target of the root module."""
+    """Package and name of each fuzz target in the root module."""
     for file in sorted(ROOT.glob("[!.]*/**/*_test.go")):
         for name in re.findall(r"^func (Fuzz\w+)\(", file.read_text(), re.MULTILINE):
             yield f"./{file.parent.relative_to(ROOT).as_posix()}", name

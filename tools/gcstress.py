@@ -1,8 +1,8 @@
-"""Runs tests against a module in which Go's memory is as unsafe as it may be: `tox -e gc`, or `tox -e gc -- -k threads`.
+"""Runs tests against a module that exposes errors in the use of Go's memory: `tox -e gc`, `tox -e gc -- -k threads`.
 
-Each entry into Go, and each call of a Go function, moves the stack and collects garbage (internal/gcstress), what is
-collected is overwritten, and Go checks each pointer that it stores for C (cgocheck2). What C kept against cgo's rules is
-found, and what Go hid from its collector.
+Each entry into Go, and each call of a Go function, moves the stack and collects garbage (internal/gcstress). Collected
+memory is overwritten, and Go checks each pointer that it stores for C (cgocheck2). This finds pointers that C keeps
+against cgo's rules and pointers that Go hides from its collector.
 """
 
 import os
@@ -11,20 +11,20 @@ import sys
 
 import extension
 
-# Not those that fill much memory, start other processes, or ask the wheel.
+# Without tests that use much memory, start other processes, or check the wheel.
 TESTS = ["buffer", "device", "dlpack_method", "dtype", "from_dlpack", "malformed_input", "jax", "lifetime"]
 TESTS += ["numpy", "pickle", "parity", "rules", "table", "tensor", "threads", "torch", "torch_op", "tvm_ffi"]
 TESTS += ["functions", "go_library"]
-PACKAGES = ["./packed", "./kernel", "./internal/elementwise", "./library", "./tvmffi"]  # where pointers lie in values
+PACKAGES = ["./packed", "./kernel", "./internal/elementwise", "./library", "./tvmffi"]  # those with pointers in values
 
-CHAINS = "--deselect=tests/test_lifetime.py::test_long_chain"  # 300,000 crossings, each of which collects garbage
+CHAINS = "--deselect=tests/test_lifetime.py::test_long_chain"  # 300,000 crossings, each with a garbage collection
 
 TAG = "-tags=gcstress"
 HOSTILE = {"GODEBUG": "clobberfree=1", "GOGC": "1"}
 
 
 def go_tests() -> int:
-    """The exit status of Go's own tests of the packages."""
+    """The exit status of these packages' Go tests."""
     command = ["go", "test", TAG, "-count=1", *PACKAGES]
     return subprocess.run(command, cwd=extension.ROOT, env=os.environ | HOSTILE).returncode
 
@@ -32,7 +32,7 @@ def go_tests() -> int:
 def main() -> int:
     arguments = sys.argv[1:] or [f"tests/test_{name}.py" for name in TESTS]
     with extension.built(TAG, GOEXPERIMENT="cgocheck2") as folder:
-        # Tests build libraries of Go functions, too.
+        # Tests build libraries of Go functions with these flags, too.
         status = extension.test(folder, *arguments, CHAINS, **HOSTILE, GOFLAGS=TAG, GODLPACK_FUZZ="5000")
     if not sys.argv[1:]:
         status = status or go_tests()

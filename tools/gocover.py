@@ -1,6 +1,6 @@
 """Prints how many statements of each Go package the tests reach: Go's own tests, and Python's within a Go program
-(tools/embedtest.py). `tox -e cover` runs it. Go counts blocks of statements that always run together: it does not tell the
-branch without statements, an if without an else.
+(tools/embedtest.py). `tox -e cover` runs it. Go counts blocks of statements that always run together; it does not count
+a branch without statements, such as a missing else.
 
 `--list` names each block that no test reaches.
 """
@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[1]
 COVER = ["-count=1", "-timeout=1h", "-covermode=atomic", "-coverpkg=godlpack/..."]
 APART = ("godlpack/internal/archtest", "godlpack/internal/embedtest", "godlpack/examples", "godlpack/library/testdata")
 
-Block = tuple[str, int]  # "file:from,to", and how many statements
+Block = tuple[str, int]  # "file:from,to", and the number of statements
 
 
 def reached(profile: Path) -> dict[Block, int]:

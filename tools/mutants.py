@@ -1,7 +1,7 @@
-"""Small mistakes in C and Go: another operator, a condition turned round, a number that is one more, a statement left out.
+"""Small mistakes in C and Go: another operator, an inverted condition, a number that is one more, a statement left out.
 
-All mutants of a package are in one build of it. Each asks whether it is the one that the variable GODLPACK_MUTANT names; and
-the file that GODLPACK_MUTANTS_REACHED names, a byte for each mutant, is told which ones were asked.
+One build of a package contains all its mutants. Each is active if the variable GODLPACK_MUTANT has its number. The file
+that GODLPACK_MUTANTS_REACHED names has a byte for each mutant, which records that the mutant was reached.
 """
 
 import re
@@ -94,10 +94,10 @@ func pickMutant[T any](n int, wrong, right T) T {
 
 @dataclass(frozen=True)
 class Mutant:
-    file: str  # from the root
+    file: str  # relative to the root
     line: int  # from 0
-    what: str  # the mistake, for people
-    before: str  # the line is before + an expression, one of two + after; or a statement that is there or not
+    what: str  # the mistake, in words
+    before: str  # the line is before + (right or wrong) + after; or the statement in wrong is left out
     wrong: str
     right: str  # empty: the statement in wrong is left out
     after: str
@@ -108,7 +108,7 @@ class Mutant:
 
 
 def mutants_of(root: Path, files: Iterable[Path]) -> dict[str, Mutant]:
-    """All of them, by names that lines which come or go elsewhere in the file do not change."""
+    """All mutants by name. Lines that are added or removed elsewhere in the file do not change a name."""
     found: dict[str, Mutant] = {}
     for path in files:
         lines, of_line = (go_lines, of_go) if path.suffix == ".go" else (c_lines, of_c)
@@ -122,7 +122,7 @@ def mutants_of(root: Path, files: Iterable[Path]) -> dict[str, Mutant]:
 
 
 def c_lines(text: str) -> Iterator[tuple[int, str]]:
-    """Those of functions; lines outside of any stand at the left margin."""
+    """The lines within functions, which are indented."""
     comment = False
     for number, line in enumerate(text.splitlines()):
         if "/*" in line or comment:
@@ -133,7 +133,7 @@ def c_lines(text: str) -> Iterator[tuple[int, str]]:
 
 
 def go_lines(text: str) -> Iterator[tuple[int, str]]:
-    """The same without comments; and those of constants and variables, whose mutants do not compile."""
+    """The indented lines without comments, including constants and variables, whose mutants do not compile."""
     for number, line in enumerate(text.splitlines()):
         if line.startswith("\t"):
             yield number, re.sub(r"\s*// [^\"`]*$", "", line)
@@ -176,7 +176,7 @@ def of_go(file: str, number: int, line: str) -> Iterator[Mutant]:
 
 
 def closing(text: str) -> int:
-    """Where the parenthesis ends that the text begins with; -1 if it goes on in the next line."""
+    """Index of the parenthesis that closes the first character; -1 if it is not in this line."""
     depth = 0
     for i, c in enumerate(text):
         depth += (c == "(") - (c == ")")
@@ -186,7 +186,7 @@ def closing(text: str) -> int:
 
 
 def mistakes(expression: str, turned: bool = False) -> Iterator[tuple[str, str]]:
-    """turned: the whole is turned round as well, which a single == or != is by that already."""
+    """turned: there is also a mutant that inverts the whole, so a single == or != needs none of its own."""
     single = turned and len(OPERATOR.findall(expression)) == 1
     for match in OPERATOR.finditer(expression):
         to = SWAPS[match[0]]
@@ -203,7 +203,7 @@ def is_boolean(expression: str) -> bool:
 
 
 def lay_out(root: Path, sources: Path, chosen: dict[int, Mutant]) -> None:
-    """Writes the code with the mutants into a copy of the tree. Of several in a line, one is inside the other."""
+    """Writes the code with the mutants into a copy of the tree. Several mutants of a line are nested."""
     for file in {m.file for m in chosen.values()}:
         lines = (root / file).read_text().splitlines()
         by_line: dict[int, list[tuple[int, Mutant]]] = {}

@@ -1,12 +1,12 @@
-"""Mutation test: do the tests notice small mistakes? `python tools/mutate.py internal/cpython --count 100`, or capsule, kernel.
+"""Mutation test of internal/cpython, capsule or kernel: `python tools/mutate.py internal/cpython --count 100`.
 
-A mutant (tools/mutants.py) is killed if a test fails, or hangs. kernel's mutants have Go's tests of kernel against them; those
-of other packages Python's, against one module that has all of them. Which tests reach which mutant is found out first, in a
-run without a mistake; then each mutant has only those against it, the shortest first. What lives on is printed: it wants a
-test, or a reason why no test can see it, in docs/reliability-mutants.md.
+A mutant (tools/mutants.py) is killed if a test fails or hangs. Mutants of kernel run against Go tests (GO_TESTS); those
+of other packages against Python's tests, with one module that contains all of them. A first run without mistakes
+records which tests reach which mutant; then each mutant runs against those tests only, the shortest first. Survivors
+are printed: each needs a test, or an entry in docs/reliability-mutants.md with the reason why no test can detect it.
 
-Mutants are drawn by a seed. --keep is a folder for the module, for what the tests reach, and for what was found: the next run
-goes on from there, and looks again only at test files that have changed. --again tries once more what lives.
+Mutants are drawn by a seed. --keep names a folder for the module, for what the tests reach, and for the results: the
+next run continues from there, and repeats only test files that have changed. --again tries the survivors once more.
 """
 
 import argparse
@@ -33,7 +33,7 @@ import mutants
 from mutants import Mutant
 
 ROOT = Path(__file__).parents[1]
-PRELOADED = ["numpy", "torch", "hypothesis"]  # by the process that forks one for each mutant: godlpack is not
+PRELOADED = ["numpy", "torch", "hypothesis"]  # in the process that forks one for each mutant; not godlpack
 KILLERS = {
     "capsule": ["dlpack_method", "from_dlpack", "cuda", "lifetime", "malformed_input", "jax", "numpy", "table", "tensor"],
     "internal/cpython": [
@@ -41,7 +41,7 @@ KILLERS = {
         "numpy", "parity", "table", "tensor", "threads",
     ],
 }  # fmt: skip
-SLOW = {  # against what lives, with --again
+SLOW = {  # further tests against survivors, with --again
     "abandon.c": ["interrupt_twice"],
     "call.c": ["mutation", "launch"],
     "copy.c": ["fork", "state"],
@@ -59,12 +59,12 @@ SLOW = {  # against what lives, with --again
 LAST = ["leaks", "no_memory"]
 GO_TESTS = ["kernel", "internal/elementwise", "tvmffi"]
 LATE = "not tried"
-FIRST, FILES = 40, 3  # how many tests a mutant has against it at first, from how many files
+FIRST, FILES = 40, 3  # a mutant first runs against this many tests, from this many files
 MEMORY = 8 << 30
 
 
 class Reached:
-    """A pytest plugin that notes for each test that passes how long it takes, and which mutants it reaches."""
+    """A pytest plugin that records, for each test that passes, its duration and the mutants that it reaches."""
 
     def __init__(self, memory: mmap.mmap, found: dict[str, Any]) -> None:
         self.memory, self.found, self.began, self.imported = memory, found, 0.0, list[int]()
@@ -90,7 +90,7 @@ class Reached:
 
 
 class Chosen:
-    """A pytest plugin that runs these tests in this order, and says which one failed."""
+    """A pytest plugin that runs these tests in this order, and records the one that failed."""
 
     def __init__(self, tests: list[str], said: Path) -> None:
         self.rank, self.said = {test: i for i, test in enumerate(tests)}, said
@@ -104,7 +104,7 @@ class Chosen:
 
 
 def forked(work: Callable[[], int], output: Path, timeout: float) -> int | None:
-    """The exit status of work in a child, with all its children; None if it took too long."""
+    """Runs work in a child, and kills its whole process group at the end. The exit status; None after a time-out."""
     child = os.fork()
     if child == 0:
         status = 70
@@ -131,7 +131,7 @@ def forked(work: Callable[[], int], output: Path, timeout: float) -> int | None:
 
 
 class ByPython:
-    """Mutants in the module, with Python's tests against them."""
+    """Mutants in the module, against Python's tests."""
 
     def __init__(self, package: str, keep: Path, chosen: dict[int, Mutant], slow: bool) -> None:
         self.slow, self.keep, self.killers = slow, keep, KILLERS.get(package, KILLERS["internal/cpython"])
@@ -145,7 +145,7 @@ class ByPython:
         self.tests = {name: self.reached(name) for name in self.killers}
 
     def reached(self, name: str) -> dict[str, Any]:
-        """How long each test of a file takes, and which mutants it reaches."""
+        """The duration of each test of a file, and the mutants that it reaches."""
         file = ROOT / "tests" / f"test_{name}.py"
         which = sorted((n, m.file, m.line, m.wrong) for n, m in self.chosen.items())
         key = hashlib.sha256(file.read_bytes() + repr(which).encode()).hexdigest()[:16]
@@ -174,7 +174,7 @@ class ByPython:
         return int(pytest.main(["-q", "-p", "no:cacheprovider", *files], plugins=list(plugins)))
 
     def killed(self, number: int, patience: float) -> str | None:
-        """What killed it: the name of a test, a time-out, or nothing. None: no test reaches it."""
+        """What killed it: the name of a test or a time-out; "" if it survived; None if no test reaches it."""
         by = self.killed_by(number, self.killers, patience)
         for name in [*SLOW.get(Path(self.chosen[number].file).name, []), *LAST] if self.slow else []:
             if by:
@@ -215,7 +215,7 @@ class ByPython:
 
 
 class ByGo:
-    """Mutants in kernel, with the Go tests of the packages of GO_TESTS against them."""
+    """Mutants in kernel, against the Go tests of GO_TESTS."""
 
     def __init__(self, package: str, keep: Path, chosen: dict[int, Mutant], slow: bool) -> None:
         self.keep = keep
@@ -249,13 +249,13 @@ class ByGo:
 
 
 def compilable(keep: Path, chosen: dict[int, Mutant], builds: list[list[str]]) -> dict[int, Mutant]:
-    """Builds the mutants that compile: the others are not C, or not Go."""
+    """Builds all mutants, and returns those that compile."""
     sources = keep / "sources"
     shutil.rmtree(sources, ignore_errors=True)
     shutil.copytree(ROOT, sources, ignore=shutil.ignore_patterns(".*", "*.so", "__pycache__", "shared"))
     files = {m.file for m in chosen.values()}
     while True:
-        for file in files:  # also those of which no mutant compiles
+        for file in files:  # including files of which no mutant compiles
             shutil.copyfile(ROOT / file, sources / file)
         mutants.lay_out(ROOT, sources, chosen)
         said = ""

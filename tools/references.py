@@ -1,10 +1,12 @@
-"""Runs tests so that each is repeated, and fails if it leaves references or memory behind each time: `tox -e refs`, or
-`tox -e refs -- tests/test_numpy.py`. tests/references.py counts. Of a test with more sets of parameters it takes 3 unless tests are
-named: what is left behind is rarely a matter of the dtype, and all of them take hours. `GODLPACK_SETS=0 tox -e refs` takes all.
+"""Repeats each test, and fails it if every run leaves references or memory behind: `tox -e refs`, or
+`tox -e refs -- tests/test_numpy.py`.
 
-It does so on a debug build of the same Python where one can be had, whose interpreter checks how it is called: an
-exception that is pending where none may be ends the process there. A python3.11-dbg that is installed will do; else
-Debian's packages are unpacked beside the virtual environment, without being installed.
+tests/references.py counts. Unless tests are named, a test runs with at most 3 of its sets of parameters: leaks rarely
+depend on the dtype, and all sets take hours. `GODLPACK_SETS=0 tox -e refs` runs all.
+
+The tests run on a debug build of the same Python if there is one. Its interpreter checks calls of the C API: it ends
+the process if an exception is pending where none is allowed. An installed python3.11-dbg is used; else Debian's
+packages are unpacked beside the virtual environment, without installing them.
 """
 
 import os
@@ -17,7 +19,7 @@ ROOT = Path(__file__).parents[1]
 VERSION = "{}.{}".format(*sys.version_info)
 UNPACKED = Path(sys.prefix) / "debug"
 
-# Not those that fill much memory, start other processes, or show how bad producers end.
+# Without tests that use much memory, start other processes, or make bad producers crash.
 TESTS = [
     "buffer",
     "device",
@@ -35,7 +37,7 @@ TESTS += ["rules", "table", "tensor", "threads", "torch", "tvm_ffi", "functions"
 
 
 def fetched() -> Path:
-    """The debug build in Debian's packages, unpacked."""
+    """The debug build, unpacked from Debian's packages."""
     python = UNPACKED / "usr" / "bin" / f"python{VERSION}d"
     if not python.exists() and shutil.which("apt-get") and shutil.which("dpkg-deb"):
         UNPACKED.mkdir(exist_ok=True)
@@ -54,7 +56,7 @@ def fetched() -> Path:
 
 
 def debug_build() -> str | None:
-    """A debug build of this version of Python that runs."""
+    """A debug build of this version of Python that works here; None if there is none."""
     for python in (shutil.which(f"python{VERSION}-dbg"), shutil.which(f"python{VERSION}d"), str(fetched())):
         if python and Path(python).exists():
             asked = subprocess.run([python, "-c", "import sys, ctypes; sys.gettotalrefcount()"], capture_output=True)
@@ -67,7 +69,7 @@ def main() -> int:
     python = debug_build()
     if python is None:
         print(f"no debug build of Python {VERSION}: on {sys.executable}, which checks less", file=sys.stderr)
-    packages = [path for path in sys.path[1:] if not path.startswith(sys.base_prefix)]  # a standard library it has
+    packages = [path for path in sys.path[1:] if not path.startswith(sys.base_prefix)]  # not the standard library
     env = os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT / "tests"), *packages]), "GODLPACK_FUZZ": "500"}
     if not sys.argv[1:]:
         env.setdefault("GODLPACK_SETS", "3")

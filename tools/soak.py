@@ -1,12 +1,13 @@
-"""Works godlpack hard for some minutes, and looks whether anything is left over: `tox -e soak`, or
-`tox -e soak -- --minutes 60`.
+"""Runs a mix of godlpack's operations for some minutes, and checks that nothing leaks.
 
-Threads exchange tensors, call Go functions, are called back and meet errors, while the main thread is interrupted by
-signals and by Ctrl-C, switches between greenlets, runs DataLoaders, sends functions to other processes, changes the number of
-Go's threads, and forks children that do the same. Each minute everybody stops, and this is looked at: the memory of the
-process, and how many blocks of it Python has, are what they were after the warm-up, but for TOLERANCE; all that was made was
-given back, exactly; there are no more threads, no more open files, no child that nobody waits for. The exit status is 1 if
-anything is not so. The last line says it all, for people who write it down.
+`tox -e soak` runs it, or `tox -e soak -- --minutes 60`.
+
+Threads exchange tensors, call Go functions with callbacks, and cause errors. The main thread is interrupted by signals
+and by Ctrl-C, switches between greenlets, runs DataLoaders, sends functions to other processes, changes the number of
+Go's threads, and forks children that do the same. Each minute all threads stop for checks: the process's memory and
+Python's blocks are as after the warm-up, within TOLERANCE and BLOCKS; everything that was made has been released
+exactly once; there are no additional threads, open files or children. The exit status is 1 if a check fails. The last
+line summarizes the run.
 """
 
 import argparse
@@ -37,10 +38,10 @@ from godlpack import _core
 
 ROOT = Path(__file__).parents[1]
 WARM_UP = 60  # seconds at most; a fifth of the time if that is less
-TOLERANCE = 1.05, 24 << 20  # memory may grow by a factor, for fragments, and by bytes
+TOLERANCE = 1.05, 24 << 20  # memory may grow by a factor, for fragmentation, and by bytes
 BLOCKS = 1.02, 20_000  # the same for Python's blocks
 THREADS = 3
-ROUND = 2.0  # seconds that the threads work until they end, and others come
+ROUND = 2.0  # seconds until the threads end and new ones start
 
 
 def library(folder: str) -> Path:
@@ -67,10 +68,10 @@ func Total(x tensor.Of[float32]) float64 {
 }
 """
 
-# What a process does that gets a pickled function: it has nothing but that.
+# The program of a process that gets a pickled function and nothing else.
 SPAWNED = "import pickle, sys, numpy; print(pickle.load(sys.stdin.buffer)(numpy.ones(3, 'float32')))"
 
-# ---- the work: each function is a small piece, right or an AssertionError ----
+# ---- the work: each function is a small piece that succeeds or raises AssertionError ----
 
 
 class Work:
@@ -100,7 +101,7 @@ class Work:
 
     @staticmethod
     def torch(torch):
-        torch.set_num_threads(1)  # forked children cannot use its pool
+        torch.set_num_threads(1)  # forked children cannot use its thread pool
         return lambda v: torch.full((3,), v)
 
     @staticmethod
@@ -171,17 +172,17 @@ class Work:
             assert pickle.loads(pickle.dumps(f)) is f and f(np.full(3, v, "float32")) == 3 * v
 
     def deleters(self, v: float) -> None:
-        """What others took is given back on a thread without the GIL, and by one that Python does not know of."""
+        """A thread without the GIL, and one that Python does not know, release tensors that others took."""
         capsules = [gd.full(10, v).__dlpack__(max_version=(1, 0)) for _ in range(4)]
         owned = [(as_managed(capsule), capsule) for capsule in capsules]
         thread = threading.Thread(target=lambda: [delete(m) for m, _ in owned])
         thread.start()
         thread.join()
 
-    # ---- of the main thread alone ----
+    # ---- only on the main thread ----
 
     def interrupted(self, v: float) -> None:
-        """A signal's handler raises in the middle of work that would go on for long."""
+        """A signal handler raises in the middle of long work."""
         for work in (lambda: self.s.slow(False), lambda: self.s.slow(True), lambda: self.big.astype("float64").copy()):
             until_interrupted(work)
 
@@ -196,19 +197,19 @@ class Work:
             timer.join()
 
     def numbers(self, v: float) -> None:
-        """The number of Go's threads, while others compute."""
+        """Changes the number of Go's threads while others compute."""
         for n in (1, 3, None):
             gd.set_num_threads(n)
             assert gd.get_num_threads() == (n or len(os.sched_getaffinity(0)))
 
     def sent(self, v: float) -> None:
-        """An inline function in a process that knows nothing of it."""
+        """Calls an inline function in a process that has only its pickle."""
         command = [sys.executable, "-P", "-c", SPAWNED]
         done = subprocess.run(command, input=pickle.dumps(self.total), stdout=subprocess.PIPE, check=True, timeout=60)
         assert done.stdout == b"3.0\n", done.stdout
 
     def greenlets(self, v: float) -> None:
-        """Greenlets that call Go functions, and switch between calls; with switching, in callbacks, too."""
+        """Greenlets that call Go functions, and switch between calls; with `switching`, in callbacks, too."""
         gevent = importlib.import_module("gevent")
 
         def back(*_: object) -> float:
@@ -229,7 +230,7 @@ class Work:
         assert all(g.get(block=False) for g in greenlets)
 
     def loaders(self, v: float) -> None:
-        """Workers of a DataLoader, whose tensors were made by Go functions."""
+        """Workers of a DataLoader, with tensors from Go functions."""
         torch, data = (importlib.import_module(name) for name in ("torch", "torch.utils.data"))
         make = lambda n: self.s.softmax(torch.full((4, 3), v + n))  # noqa: E731
         loader = data.DataLoader(Items(make), batch_size=2, num_workers=2, timeout=60, multiprocessing_context="fork")
@@ -238,11 +239,11 @@ class Work:
         assert all(torch.allclose(batch.sum(-1), torch.ones(2, 4)) for batch in batches)
 
     def forks(self, v: float) -> None:
-        """A child, and a child of that, do all that was done here, with their own runtimes."""
+        """A child, and its child, do all of this work with their own runtimes."""
         child(lambda: (self.inherited(v), child(lambda: self.inherited(v))))
 
     def inherited(self, v: float) -> None:
-        self.makers = self.makers[:2]  # frameworks with threads of their own may not survive a fork
+        self.makers = self.makers[:2]  # other frameworks' threads may not survive a fork
         for piece in self.anywhere:
             piece(v)
         self.interrupted(v)
@@ -250,7 +251,7 @@ class Work:
 
 
 class Items:
-    """What a DataLoader loads: eight things that a function makes of their numbers."""
+    """A data set of eight items, each made from its number by a function."""
 
     def __init__(self, make: Callable[[int], object]) -> None:
         self.make = make
@@ -267,7 +268,7 @@ class InterruptionError(Exception):
 
 
 def until_interrupted(work: Callable[[], object]) -> None:
-    """Works on and on, until what a timer's handler raises ends it: every 5 ms, but once is enough."""
+    """Repeats work until a timer's handler raises: every 5 ms, of which one suffices."""
     armed = True
 
     def handler(*_: object) -> None:
@@ -288,7 +289,7 @@ def until_interrupted(work: Callable[[], object]) -> None:
 
 
 def child(inside: Callable[[], object], limit: int = 60) -> None:
-    """Forks, and waits for a child that must end well within limit seconds."""
+    """Forks, and waits for the child, which must exit with 0 within limit seconds."""
     sys.stdout.flush()
     pid = os.fork()
     if pid == 0:
@@ -321,11 +322,11 @@ def as_managed(capsule: object) -> int:
 
 
 def delete(managed: int) -> None:
-    """Calls the deleter; ctypes gives up the GIL for it."""
+    """Calls the deleter; ctypes releases the GIL meanwhile."""
     ctypes.CFUNCTYPE(None, ctypes.c_void_p)(ctypes.c_void_p.from_address(managed + DELETER).value)(managed)
 
 
-# ---- what is left over ----
+# ---- leaks ----
 
 
 @dataclass
@@ -339,7 +340,7 @@ class State:
 
 
 def owed() -> dict[str, int]:
-    """How many storages, exports and imports were made and not yet given back."""
+    """How many storages, exports and imports have not been released."""
     counters = _core._counters()
     made = {"storages": "freed", "exports": "deleted", "imports": "deleted"}
     first = {"storages": "made", "exports": "made", "imports": "taken"}
@@ -347,7 +348,7 @@ def owed() -> dict[str, int]:
 
 
 def look() -> State:
-    """Counts, once threads have ended and garbage is gone; frameworks give back on threads of their own."""
+    """Counts after threads have ended and garbage is collected; frameworks release on threads of their own."""
     for _ in range(3):
         gc.collect()
         time.sleep(0.1)
@@ -358,7 +359,7 @@ def look() -> State:
 
 
 def findings(before: State, now: State) -> list[str]:
-    """What is not as it was after the warm-up."""
+    """The differences from the state after the warm-up."""
     factor, more = TOLERANCE
     found = []
     if now.memory > before.memory * factor + more:
@@ -368,7 +369,7 @@ def findings(before: State, now: State) -> list[str]:
         found.append(f"Python's blocks grew from {before.blocks} to {now.blocks}")
     if now.owed != before.owed:
         found.append(f"owed {before.owed}, and now {now.owed}")
-    if now.threads > before.threads + 2:  # the Go runtimes' own, which come when they are needed and stay
+    if now.threads > before.threads + 2:  # Go runtimes start threads when they need them, and keep them
         found.append(f"{now.threads} threads, {before.threads} before")
     if now.files > before.files:
         found.append(f"{now.files} open files, {before.files} before")
@@ -392,7 +393,7 @@ class Soak:
         except BaseException:
             self.failed.append(f"{f.__name__}: {traceback.format_exc()}")
             self.stop = True
-        self.done[f.__name__] += 1  # a count for people: threads may lose one
+        self.done[f.__name__] += 1  # approximate: concurrent threads may lose a count
 
     def thread(self, first: int) -> None:
         n = first
@@ -401,7 +402,7 @@ class Soak:
             n += 1
 
     def round(self, seconds: float) -> None:
-        """Threads that end with the round, and the main thread, which is interrupted, and forks."""
+        """Runs threads that end with the round, and meanwhile the main thread's work."""
         self.stop = False
         threads = [threading.Thread(target=self.thread, args=[i]) for i in range(THREADS)]
         end = time.monotonic() + seconds
@@ -415,7 +416,7 @@ class Soak:
             t.join()
 
     def until(self, end: float) -> None:
-        """Rounds, until the time has come; a line where people wait."""
+        """Runs rounds until that time, with a progress line on terminals."""
         while (left := end - time.monotonic()) > 0 and not self.failed:
             self.round(min(ROUND, left))
             if sys.stderr.isatty():
@@ -431,7 +432,7 @@ class Soak:
 
 
 def run(soak: Soak, minutes: float) -> list[str]:
-    """Works for so long, and returns what was found."""
+    """Works for so many minutes, and returns the findings."""
     start = time.monotonic()
     end = start + 60 * minutes
     soak.until(start + min(WARM_UP, 60 * minutes / 5))
@@ -466,10 +467,10 @@ def main() -> int:
         "--switching", action="store_true", help="let greenlets switch within callbacks of Go functions"
     )
     arguments = parser.parse_args()
-    warnings.simplefilter("ignore")  # newer Pythons, and jax, warn of forks where there are threads
+    warnings.simplefilter("ignore")  # newer Pythons, and jax, warn of forks in a process with threads
     with TemporaryDirectory(prefix="godlpack-soak-") as folder:
         os.environ["GODLPACK_CACHE"] = folder
-        signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell may have started it to ignore that
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell may have set it to be ignored
         found = run(Soak(Work(library(folder), arguments.switching)), arguments.minutes)
     return bool(found)
 

@@ -1,11 +1,11 @@
-"""Runs tests of threads against a module whose C code ThreadSanitizer watches: `tox -e tsan`.
+"""Runs tests of threads against a module whose C code is checked by ThreadSanitizer: `tox -e tsan`.
 
-Go's compiler tells the sanitizer of each crossing between C and Go, so what one side leaves to the other is seen; races
-within Go are what `tox -e embedtest` looks for. Python and the frameworks are not watched themselves, but what they lock is
-understood: the GIL is a mutex and a condition variable. Only reports with our C code in them count, but for those of
-tools/tsan.supp.
+Go's compiler reports each crossing between C and Go to the sanitizer, so it detects synchronization between the two;
+races within Go are tested by `tox -e embedtest`. Python and the frameworks are not instrumented, but the sanitizer
+understands their locks: the GIL is a mutex and a condition variable. Only reports with godlpack's C code count, except
+those in tools/tsan.supp.
 
-Tests run without forks: the sanitizer does not follow into a child of a process with threads.
+Tests run without forks: the sanitizer does not support children of a process with threads.
 """
 
 import re
@@ -22,7 +22,7 @@ OURS = re.compile(f"{re.escape(str(extension.ROOT))}/(internal/cpython|library|t
 
 
 def findings(folder: Path) -> Iterator[str]:
-    """The reports of all processes in which our code is, and what ended one."""
+    """The reports of all processes that contain godlpack's code, and fatal errors."""
     for report in folder.glob("report.*"):
         for part in report.read_text().split("=================="):
             if re.search("(ERROR|FATAL): ThreadSanitizer", part) or (
@@ -43,8 +43,8 @@ def main() -> int:
             **build,
             LD_PRELOAD=library("libtsan.so"),
             TSAN_OPTIONS=f"exitcode=0:log_path={folder}/report:report_signal_unsafe=0:die_after_fork=0:history_size=7"
-            ":handle_segv=0:handle_sigbus=0:handle_sigfpe=0"  # Go's to handle
-            ":allocator_may_return_null=1"  # tests want more than there is
+            ":handle_segv=0:handle_sigbus=0:handle_sigfpe=0"  # Go handles these
+            ":allocator_may_return_null=1"  # tests request more memory than there is
             f":suppressions={extension.ROOT / 'tools' / 'tsan.supp'}",
         )
         found = list(findings(folder))

@@ -1,11 +1,12 @@
 """Runs tests of memory under valgrind's memcheck: `tox -e valgrind`, or `tox -e valgrind -- tests/test_table.py`.
 
-It sees what AddressSanitizer does not: values that were never written, also where libraries use them to which our memory
-goes. All errors count, with three exceptions. Go's runtime reads whole stacks, and glibc compares 32 bytes at a time
-(tools/valgrind.supp). CPython computes with a digit of an int that has none, multiplied by 0, and valgrind believes all that
-follows from it to be unwritten: what CPython reads counts if our C code is close by. Leaks count if our C code allocated what
-is lost. Children are not watched, so that builds need not be waited for. Of a test with more sets of parameters it takes one
-unless tests are named: all of them take hours. `GODLPACK_SETS=0 tox -e valgrind` takes all.
+It finds what AddressSanitizer does not: the use of uninitialized values, also where other libraries use them in
+godlpack's memory. All errors count, with three exceptions. Go's runtime reads whole stacks, and glibc compares 32 bytes
+at a time (tools/valgrind.supp). CPython reads a digit that an int does not have, and multiplies it by 0; valgrind takes
+all that depends on it for uninitialized: an error in CPython counts if godlpack's C code is among the innermost calls.
+Leaks count if godlpack's C code allocated the memory. Children are not checked, so builds take no longer. Unless tests
+are named, a test runs with one of its sets of parameters: all of them take hours. `GODLPACK_SETS=0 tox -e valgrind`
+runs all.
 """
 
 import os
@@ -24,12 +25,12 @@ FLAGS += ["--num-callers=30", "--fullpath-after=", "--max-threads=2000", "--keep
 FLAGS += [f"--suppressions={extension.ROOT / 'tools' / 'valgrind.supp'}"]
 OURS = re.compile(f"{re.escape(str(extension.ROOT))}/(internal/cpython|library|tvmffi)/\\w+\\.c:")
 PYTHON = re.compile(r"^ +at 0x\w+: .*(/Objects/|/Python/|/Modules/|/Include/|libpython|/bin/python)", re.MULTILINE)
-CLOSE = 6  # lines of a report: what happened, and the innermost calls
+CLOSE = 6  # lines of a report: the error, and the innermost calls
 PREFIX = re.compile(r"^==\d+== ?", re.MULTILINE)
 
 
 def counts(report: str) -> bool:
-    """Whether a report is one of an error in our code, or with our memory."""
+    """Whether a report counts: an error in godlpack's code, or with its memory."""
     if " lost in loss record" in report:
         return bool(OURS.search(report))
     if "uninitialised" in report and PYTHON.search(report):

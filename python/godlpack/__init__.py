@@ -32,7 +32,7 @@ from ._core import (
 )
 from ._device import DeviceType
 
-TYPE_CHECKING = False  # as type checkers understand it: importing typing would cost more than all the rest
+TYPE_CHECKING = False  # type checkers take it for True; importing typing would take longer than all the rest
 if TYPE_CHECKING:
     from . import cuda
     from ._inline import load, load_inline
@@ -70,7 +70,7 @@ if "threadpoolctl" in _sys.modules:
 
 
 def __getattr__(name: str) -> object:
-    """What not everybody needs comes along when it is first asked for: it would take longer to import than all the rest."""
+    """Imports the less common parts at their first use: together they would take longer to import than all the rest."""
     import importlib
 
     if name == "cuda":

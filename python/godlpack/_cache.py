@@ -1,4 +1,4 @@
-"""Where libraries are kept that were built: folders that only their owner can write to, and what is in them as it was built."""
+"""The cache of built libraries: folders that only their owner can write to, with hashes of the built files."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ OTHERS = stat.S_IWGRP | stat.S_IWOTH
 
 @contextmanager
 def kept(entry: str, file: str) -> Iterator[tuple[Path, bool]]:
-    """Where the library of that name is in an entry of the cache, and whether the caller must build it there.
+    """The path of a library in an entry of the cache, and whether the caller must build it there.
 
-    Other processes that want it wait until it has been built. One that is not what was built (a disk that was full, a
-    machine that stopped) is built again. Where the cache cannot be written to, it is in a temporary folder, and a warning
-    says so. Raises PermissionError for files and folders that others can write to.
+    Other processes that need it wait until it is built. A library that differs from what was built (a full disk, a
+    crash) is built again. If the cache cannot be written to, the library is in a temporary folder, with a warning.
+    Raises PermissionError for files and folders that others can write to.
     """
     try:
         try:
             library = cache() / entry / file
             lock = None if is_whole(library) else open_lock(library)
-        except (OSError, RuntimeError) as error:  # RuntimeError: there is no home
+        except (OSError, RuntimeError) as error:  # RuntimeError: there is no home folder
             library = instead_of_cache(str(error)) / entry / file
             lock = None if is_whole(library) else open_lock(library)
     except UnsafeError as error:
@@ -37,7 +37,7 @@ def kept(entry: str, file: str) -> Iterator[tuple[Path, bool]]:
         yield library, False
         return
     with os.fdopen(lock, "w"):
-        with suppress(OSError):  # a file system without locks: two may build, and each puts it there at once
+        with suppress(OSError):  # no locks in this file system: two processes may build, and both store the result
             fcntl.flock(lock, fcntl.LOCK_EX)
         needed = not is_whole(library)
         yield library, needed
@@ -46,7 +46,7 @@ def kept(entry: str, file: str) -> Iterator[tuple[Path, bool]]:
 
 
 def cache() -> Path:
-    """The folder of all libraries that were built, links followed: what is looked at is what is used."""
+    """The cache's folder with links resolved: checks and uses are of the same path."""
     folder: str | Path | None = os.environ.get("GODLPACK_CACHE")
     if not folder:
         folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "godlpack"
@@ -54,13 +54,13 @@ def cache() -> Path:
 
 
 class UnsafeError(Exception):
-    """A file or folder to which others can write."""
+    """Others can write to a file or folder."""
 
 
 def refuse_others(path: Path) -> None:
-    """Raises UnsafeError unless the path, no link, is ours or root's, and nobody else can write to it.
+    """Raises UnsafeError unless the path is not a link, belongs to this user or root, and only its owner can write.
 
-    What is loaded from there runs with all our rights.
+    Code that is loaded from there runs with all rights of this user.
     """
     s = path.lstat()
     if stat.S_ISLNK(s.st_mode):
@@ -70,7 +70,7 @@ def refuse_others(path: Path) -> None:
             f"{path} belongs to user {s.st_uid}, and this is user {os.geteuid()}: code from there is not run; "
             "set GODLPACK_CACHE to a folder of your own"
         )
-    if s.st_mode & OTHERS and not s.st_mode & stat.S_ISVTX:  # as /tmp has it: nobody can replace what is another's
+    if s.st_mode & OTHERS and not s.st_mode & stat.S_ISVTX:  # in /tmp, which is sticky, nobody replaces others' files
         raise UnsafeError(
             f"others than its owner can write to {path} (mode {stat.S_IMODE(s.st_mode):04o}): code from there is not run; "
             f"if you trust what is in it `chmod -R go-w {path}`, else delete it, or set GODLPACK_CACHE to another folder"
@@ -78,24 +78,24 @@ def refuse_others(path: Path) -> None:
 
 
 def make_private(folder: Path) -> Path:
-    """Makes a folder that only its owner can use, and such ones above it where there are none."""
+    """Makes a folder that only its owner can use, and its missing parents in the same way."""
     missing = [folder]
     while not missing[-1].parent.exists():
         missing.append(missing[-1].parent)
     for path in reversed(missing):
-        with suppress(FileExistsError):  # another process was faster
+        with suppress(FileExistsError):  # another process made it first
             path.mkdir(mode=0o700)
     return folder
 
 
 def open_lock(library: Path) -> int:
     for folder in (library.parent.parent, make_private(library.parent)):
-        refuse_others(folder)  # another user may have been faster
+        refuse_others(folder)  # another user may have made it first
     return os.open(library.with_suffix(".lock"), os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
 
 
 def temporary_folder() -> Path:
-    """This user's among those for temporary files."""
+    """This user's own folder within the system's temporary folder."""
     folder = make_private(Path(tempfile.gettempdir()).resolve() / f"godlpack-{os.geteuid()}")
     refuse_others(folder)
     return folder
@@ -103,7 +103,7 @@ def temporary_folder() -> Path:
 
 @functools.cache
 def instead_of_cache(why: str) -> Path:
-    """The folder that is used in the cache's place, with a warning."""
+    """The folder that replaces the cache, with a warning."""
     folder = temporary_folder()
     message = (
         f"godlpack's cache cannot be used ({why}): what is built goes to {folder}; set GODLPACK_CACHE to a folder that "
@@ -114,7 +114,7 @@ def instead_of_cache(why: str) -> Path:
 
 
 def go_folders() -> dict[str, str]:
-    """Environment variables for Go, where it cannot keep what it builds in a home: none if it can."""
+    """Environment variables for Go if it has no writable cache of its own; else none."""
     home, caches, kept = (os.environ.get(name) for name in ("HOME", "XDG_CACHE_HOME", "GOCACHE"))
     caches = caches or (home and f"{home}/.cache")
     kept = kept or (caches and f"{caches}/go-build")
@@ -126,13 +126,13 @@ def go_folders() -> dict[str, str]:
 
 
 def is_writable(folder: Path) -> bool:
-    """Whether a folder can be made, or files in it if it is there."""
+    """Whether a folder, or files in an existing one, can be made."""
     there = next(path for path in (folder, *folder.parents) if path.exists())
     return there.is_dir() and os.access(there, os.W_OK | os.X_OK)
 
 
 def seal(library: Path) -> None:
-    """Writes down what was built, last."""
+    """Writes the hashes of the built files, as the last step."""
     written = library.with_suffix(".sums.new")
     written.touch(mode=0o600)
     written.write_text(sums(library))
@@ -140,7 +140,7 @@ def seal(library: Path) -> None:
 
 
 def is_whole(library: Path) -> bool:
-    """Whether a library is what was built. Raises UnsafeError if others can have changed it."""
+    """Whether a library is as it was built. Raises UnsafeError if others can write to it."""
     for path in (
         library.parent.parent,
         library.parent,

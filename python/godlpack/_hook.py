@@ -1,4 +1,4 @@
-"""hatchling's build hook "godlpack": the library of the project's Go package goes into its wheel."""
+"""hatchling's build hook "godlpack": builds the library of the project's Go package into its wheel."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class GodlpackHook(BuildHookInterface[Any]):
         if version != "editable":
             build_data["force_include"].update({str(file): f"{package}/{file.name}" for file in to.iterdir()})
         build_data["pure_python"] = False
-        # The library knows nothing of Python, so that one wheel serves every version.
+        # The library does not use Python's ABI, so one wheel serves every version.
         build_data["tag"] = "py3-none-" + re.sub("[-.]", "_", sysconfig.get_platform())
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
@@ -47,7 +47,7 @@ class GodlpackHook(BuildHookInterface[Any]):
             self.app.abort(f"godlpack build failed:\n{done.stderr}")
 
     def option(self, name: str) -> str:
-        """An option, or the project's name as Python's import statement knows it."""
+        """An option; by default the project's name as a Python identifier."""
         default = re.sub(r"[-.]+", "_", self.metadata.core.name).lower()
         return str(self.config.get(name, default))
 

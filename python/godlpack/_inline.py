@@ -1,4 +1,4 @@
-"""Go functions from source in one step: built into a cache, and loaded."""
+"""Go functions from source in one step: builds a library into the cache and loads it."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from ._core import __version__
 from ._library import load_from
 from ._tool import TOOL, BuildError, environment, go_release, require_go
 
-# The first part keeps a name from being one of Go's own packages.
+# The path's first element keeps a name from matching one of Go's own packages.
 MODULE = "module godlpack.inline/{name}\n\ngo 1.26.0\n\nrequire godlpack v0.0.0\n"
 COMMENTS = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
-# What takes no part in a build of a Go module's packages; all else may, by go:embed.
+# Files that take no part in a build of a Go module's packages. All others may take part, by go:embed.
 NOT_SOURCES = re.compile(r"[._].*|__pycache__|testdata|.*_test\.go|.*\.(so|pyc|pyi)")
 FULL = """
 (a disk is full: that of {folder}, of Go's build cache or of temporary files; GODLPACK_CACHE, GOCACHE and TMPDIR lead elsewhere)"""
-MOST_READ = 1 << 20  # bytes of a file that are compared; of a larger one, its size and when it was changed
+MOST_READ = 1 << 20  # bytes: larger files are compared by size and time of change, not by content
 
 
 def load_inline(go_source: str, *, name: str | None = None, verbose: bool = False) -> ModuleType:
@@ -177,7 +177,7 @@ def load(path: str | os.PathLike[str], *, name: str | None = None, verbose: bool
 
 
 def load_again(how: str, what: str, name: str, library: Path) -> ModuleType:
-    """The module that a pickle tells of: of the library that it was, or of one that is built here."""
+    """The module for a pickled function: from the pickled library if it is there, else from a new build."""
     with suppress(OSError, _cache.UnsafeError):
         if _cache.is_whole(library):
             return load_from(how, what, name, library)
@@ -185,14 +185,14 @@ def load_again(how: str, what: str, name: str, library: Path) -> ModuleType:
 
 
 def with_package_clause(source: str, name: str) -> str:
-    """The source, with a package clause in front if it has none: on the line before its first."""
+    """The source, with a package clause in front if it has none; line numbers stay the same."""
     if re.search(r"^\s*package\s", COMMENTS.sub("", source), re.MULTILINE):
         return source
     return f"package {name}\n//line {name}.go:1:1\n{source}"
 
 
 def sources(folder: Path) -> Iterator[Path]:
-    """The files of a folder's Go module that may take part in a build, in the order of their names."""
+    """The files of a folder's Go module that may take part in a build, sorted in each folder."""
     root = next((parent for parent in (folder, *folder.parents) if (parent / "go.mod").exists()), folder)
     for parent, folders, files in os.walk(root):
         folders[:] = sorted(f for f in folders if not NOT_SOURCES.fullmatch(f))
@@ -203,14 +203,14 @@ def sources(folder: Path) -> Iterator[Path]:
 
 
 def place(name: str, key: hashlib._Hash) -> tuple[str, str]:
-    """A library's entry in the cache, by its key, this godlpack and this Go, and its file there."""
+    """A library's entry in the cache, by its key, this godlpack and this Go; and its file name there."""
     tool = TOOL.stat()
     key.update(f"{name} {__version__} {tool.st_size} {tool.st_mtime_ns} {go_release(require_go())}".encode())
     return f"{name}-{key.hexdigest()[:16]}", f"_{name}.so"
 
 
 def build(folder: Path, library: Path, verbose: bool) -> None:
-    """Runs the tool; its error text is the exception's."""
+    """Runs the tool. If it fails, its error text becomes the exception's."""
     name = library.stem.removeprefix("_")
     command: list[str | Path] = [TOOL, "build", folder, "-o", library.parent, "-name", name]
     environ = environment(require_go()) | _cache.go_folders()
@@ -229,7 +229,7 @@ def build(folder: Path, library: Path, verbose: bool) -> None:
 
 
 def wait(tool: subprocess.Popen[bytes], text: str, start: float) -> None:
-    """Waits for the tool. On a terminal one line counts the seconds meanwhile, and is cleared at the end."""
+    """Waits for the tool. On a terminal, one line counts the seconds and is cleared at the end."""
     if sys.stderr is None or not sys.stderr.isatty():
         tool.wait()
         return

@@ -1,4 +1,4 @@
-"""Libraries of Go functions as Python modules. What a library offers is read from its sidecar, without opening it."""
+"""Libraries of Go functions as Python modules. The sidecar lists a library's functions without opening it."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ SIDECAR_VERSION = 1
 
 
 class Origin(NamedTuple):
-    """Where functions are from, which is what their pickles hold."""
+    """The origin of functions, as their pickles record it."""
 
     how: str  # "package": by reference; "path": by load_module; "folder": by load; "source": by load_inline
-    what: str  # the package, the library, the folder, or the source
-    module: str  # what the functions' module is called
+    what: str  # the package, the library's path, the folder, or the source
+    module: str  # name of the functions' module
     library: str
-    file: int  # the library's, with its age: one that is rebuilt in place has other functions
+    file: int  # inode and time of change of the library: a library rebuilt in place has other functions
     changed: int
 
 
-# Where each framework that a declaration may name keeps its type of arrays.
+# The array type of each framework that a declaration may name.
 FRAMEWORKS = {
     "godlpack": ("godlpack", "Tensor"),
     "numpy": ("numpy", "ndarray"),
@@ -44,16 +44,16 @@ FRAMEWORKS = {
     "cupy": ("cupy", "ndarray"),
 }
 
-# What each Function was made from, as package kernel declares it: for those who wrap functions.
+# The declaration of each Function, as package kernel writes it: for code that wraps functions.
 declarations: WeakKeyDictionary[Function, dict[str, Any]] = WeakKeyDictionary()
 origins: WeakKeyDictionary[Function, Origin] = WeakKeyDictionary()
-# Each function that somebody has: a pickle of it, in its own process, is the same object.
+# All live functions: in its own process, a pickle of one restores the same object.
 alive: WeakValueDictionary[tuple[Origin, str], Function] = WeakValueDictionary()
-making = threading.RLock()  # threads that load a library at once get the same functions
+making = threading.RLock()  # threads that load a library at the same time get the same functions
 
 
 def unlock() -> None:
-    """In a forked child nobody is left to do it."""
+    """Replaces the lock in a forked child: the thread that held it does not exist there."""
     global making
     making = threading.RLock()
 
@@ -118,7 +118,7 @@ def load_module(path: str | os.PathLike[str], *, package: str | None = None) -> 
 
 
 def load_from(how: str, what: str, name: str, library: Path) -> ModuleType:
-    """The module of a library's functions, that say in pickles where they are from."""
+    """A module of the library's functions, whose pickles record their origin."""
     register_threadpool()
     sidecar = library.with_suffix(".json")
     declared = read_sidecar(sidecar) if sidecar.exists() else read_library(library)
@@ -150,16 +150,16 @@ def read_sidecar(sidecar: Path) -> list[dict[str, Any]]:
 
 
 def read_library(library: Path) -> list[dict[str, Any]]:
-    """Opens the library: nothing else says what is in it."""
+    """Opens the library, which lists its own functions: there is no sidecar."""
     return [json.loads(declaration) for _, declaration in _declarations(str(library), lambda *_: None)]
 
 
 def checker(library: Path, declared: list[dict[str, Any]], module: str) -> Callable[..., None]:
-    """What is called once a library is open, with what it says of itself."""
+    """The check that runs when a library has been opened, with the library's own declarations."""
     known = [essence(declaration) for declaration in declared]
 
     def check(found: list[tuple[str, str]], state: str | None, caller: str | None, forked: bool) -> None:
-        """found: its own declarations; state: what it remembers; caller: the function that is called without that."""
+        """found: the library's declarations; state: what it remembers; caller: the function called after a loss."""
         if [essence(json.loads(declaration)) for _, declaration in found] != known:
             names = ", ".join(name for name, _ in found)
             raise RuntimeError(
@@ -172,7 +172,7 @@ def checker(library: Path, declared: list[dict[str, Any]], module: str) -> Calla
 
 
 def tell_loss(module: str, function: str, forked: bool, fork: str, variables: list[str]) -> None:
-    """Says that the library has fresh Go: in a forked process, or where a call was given up on the second Ctrl-C."""
+    """Warns, or raises, that a library's Go starts anew: in a forked process, or after a call that was left."""
     names = f" ({', '.join(variables)})" if variables else ""
     what = f"this process was forked after a call of {module}"
     remedy = "start workers by multiprocessing's spawn or forkserver, or call it in the workers alone"
@@ -189,7 +189,7 @@ def tell_loss(module: str, function: str, forked: bool, fork: str, variables: li
 
 
 def wanted(function: Function, name: str) -> str | None:
-    """What an argument must be; None where nobody has said it: of libraries that the tool did not build."""
+    """What an argument must be; None for libraries that the tool did not build."""
     declaration = declarations.get(function, {})
     names = [p["name"] for p in declaration.get("params") or ()]
     wants: dict[str, str] = dict(zip(names, declaration.get("wants") or (), strict=False))
@@ -197,7 +197,7 @@ def wanted(function: Function, name: str) -> str | None:
 
 
 def framework(function: Function, name: str) -> type:
-    """The type of a framework's arrays, for a function that returns them where no argument says which."""
+    """The array type of a framework, for a function that returns its arrays if no argument decides."""
     module, attribute = FRAMEWORKS[name]
     try:
         found = getattr(import_module(module), attribute)
@@ -211,7 +211,7 @@ def framework(function: Function, name: str) -> type:
 
 
 def essence(declaration: dict[str, Any]) -> tuple[Any, ...]:
-    """What a Function was made from."""
+    """The parts of a declaration that a Function is made from."""
     return (
         declaration["name"],
         parameters(declaration),
@@ -222,14 +222,14 @@ def essence(declaration: dict[str, Any]) -> tuple[Any, ...]:
 
 
 def parameters(declaration: dict[str, Any]) -> list[tuple[str, bool]]:
-    """Each parameter's name, and whether tensors passed for it are written."""
+    """Each parameter's name, and whether the function writes to its tensors."""
     return [
         (p["name"], bool(p.get("mutable") or (p.get("elem") or {}).get("mutable"))) for p in declaration["params"] or ()
     ]
 
 
 def outputs(declaration: dict[str, Any]) -> int:
-    """How many tensors a function returns; -1 if a list of them, so that it takes like=, but not out=."""
+    """The number of tensors a function returns; -1 for a list of tensors, which allows like= but not out=."""
     results = declaration["results"] or ()  # Go writes null for none
     if any(result["kind"] == "list" and result["elem"]["kind"] == "tensor" for result in results):
         return -1
@@ -263,7 +263,7 @@ def make(origin: Origin, index: int, declaration: dict[str, Any], check: Callabl
 
 
 def reduce(function: Function) -> str | tuple[Any, ...]:
-    """What pickles a function: the name in its package, or what it takes to load it again."""
+    """The pickled form of a function: its name in its package, or the arguments of restore()."""
     origin, name = origins.get(function), function.__qualname__
     if origin is None:
         return name
@@ -278,10 +278,10 @@ def reduce(function: Function) -> str | tuple[Any, ...]:
 
 
 def restore(how: str, what: str, module: str, library: str, file: int, changed: int, name: str) -> Function:
-    """The function that reduce() took apart: itself in its own process; in another one its library is loaded, or built.
+    """The function that reduce() pickled: the same object in its process; elsewhere its library is loaded or built.
 
-    Raises ImportError if the library, or the folder that it was built of, is not there or has no such function; BuildError
-    where it must be built, and cannot be.
+    Raises ImportError if the library, or the folder it was built from, does not exist or has no such function;
+    BuildError if the library must be built and cannot be.
     """
     origin = Origin(how, what, module, library, file, changed)
     function = alive.get((origin, name))
@@ -292,7 +292,7 @@ def restore(how: str, what: str, module: str, library: str, file: int, changed: 
     return function
 
 
-@functools.cache  # libraries stay open for ever, and workers unpickle a function with each task
+@functools.cache  # libraries are never closed, and workers unpickle a function with each task
 def load_again(origin: Origin) -> ModuleType:
     inline = import_module("._inline", __package__) if origin.how != "path" else None
     try:
@@ -311,7 +311,7 @@ def origin_text(origin: Origin) -> str:
 
 
 def default_like(library: Path, declaration: dict[str, Any]) -> str | None:
-    """The framework of results where no argument is a tensor; None is godlpack itself."""
+    """The framework of results if no argument is a tensor; None means godlpack."""
     name: str | None = declaration.get("like")
     if name is not None and name not in FRAMEWORKS:
         raise ImportError(
@@ -322,14 +322,14 @@ def default_like(library: Path, declaration: dict[str, Any]) -> str | None:
 
 
 def written(declaration: dict[str, Any]) -> str:
-    """The signature, where no sidecar has it."""
+    """A signature made from a declaration that has none."""
     parts = [f"{p['name']}={p['default']}" if p.get("default") else p["name"] for p in declaration["params"] or ()]
     tensors = outputs(declaration)
     return f"({', '.join(parts + ['*', 'like=None'] * bool(tensors) + ['out=None'] * (tensors > 0))})"
 
 
 def signature(text: str) -> inspect.Signature:
-    """Reads a signature as Python writes it, with literals for defaults: "(x, axis=-1, *, like=None)"."""
+    """Parses a signature in Python's syntax with literal defaults: "(x, axis=-1, *, like=None)"."""
     (statement,) = ast.parse(f"def function{text}: ...").body
     assert isinstance(statement, ast.FunctionDef)
     a = statement.args

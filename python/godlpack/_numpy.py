@@ -1,6 +1,6 @@
-"""Arrays of every layout, with which the fast path for NumPy proves itself before it is used.
+"""Sample arrays of every layout: NumPy's fast path is used only if it reads and makes them as NumPy does.
 
-Imported along with godlpack, before there is a NumPy, and not when it is needed: a child that is forked while another
+This module is imported with godlpack, before NumPy, and not at its first use: a child that is forked while another
 thread imports a module can never import that module.
 """
 
@@ -35,7 +35,7 @@ def samples() -> list[Any]:
 
 
 def agree(x: Any, tensor: Tensor, made: Any) -> bool:
-    """Whether the tensor taken from x, and the array made of it, are what NumPy says of x itself."""
+    """Whether the tensor made from x, and the array made from that tensor, match what NumPy reports about x."""
     import numpy as np
 
     said, again = x.__array_interface__, made.__array_interface__

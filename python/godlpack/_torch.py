@@ -1,4 +1,4 @@
-"""Functions of libraries as operators of torch, at which torch.compile does not break its graphs."""
+"""Functions of libraries as torch operators, which torch.compile keeps in its graphs."""
 
 from __future__ import annotations
 
@@ -11,10 +11,9 @@ from typing import Any
 from ._core import Function
 from ._library import declarations
 
-Declared = dict[str, Any]  # a parameter or a result, as package kernel declares it
+Declared = dict[str, Any]  # a parameter or a result, as package kernel writes it
 
-# What an operator can take, by what a function declares. It could return numbers, too, but graphs would have those of
-# the fake in their place.
+# The schema type of each kind of parameter. Operators do not return numbers: graphs would contain the fake's.
 SCHEMA_TYPES = {
     "bool": "bool",
     "int": "SymInt",
@@ -122,7 +121,7 @@ def torch_op(function: Function, *, name: str | None = None, fake: Callable[...,
 
 
 def schema(function: str, params: list[Declared], results: list[Declared]) -> str:
-    """What an operator takes and returns, as torch writes it: "(Tensor x, Tensor(a1!) y, SymInt n=1) -> Tensor"."""
+    """An operator's parameters and results in torch's syntax: "(Tensor x, Tensor(a1!) y, SymInt n=1) -> Tensor"."""
     taken = []
     for i, p in enumerate(params):
         if (text := schema_type(p, f"a{i}!")) is None:
@@ -139,7 +138,7 @@ def schema(function: str, params: list[Declared], results: list[Declared]) -> st
 
 
 def schema_type(p: Declared, alias: str = "") -> str | None:
-    """The type of a parameter or a result; None where torch has none. alias: by which torch knows that it is written."""
+    """The type of a parameter or a result; None if torch has none. alias: marks the tensor as written to."""
     if p["kind"] == "list":
         element = schema_type(p["elem"], alias)
         text = element and f"{element}[]"
@@ -157,7 +156,7 @@ def schema_default(function: str, p: Declared) -> str:
         raise ValueError(
             f"torch_op(): {function}(): argument '{p['name']}': want a default of at most 2**63-1, as operators of torch, got {value}"
         )
-    if isinstance(value, str) and p["kind"] != "dtype":  # dtypes are written without quotes
+    if isinstance(value, str) and p["kind"] != "dtype":  # torch writes dtypes without quotes
         value = json.dumps(value, ensure_ascii=False)
     return f"={list(value) if isinstance(value, tuple) else value}"
 
@@ -168,12 +167,12 @@ def kind(p: Declared) -> str:
 
 
 def called(result: Declared, number: int) -> str:
-    """How a result is called in messages: most have no name."""
+    """A result's name in messages: most results have none."""
     return f"result '{result['name']}'" if result.get("name") else f"result {number}"
 
 
 def separate(function: Function, results: list[Declared]) -> Callable[..., Any]:
-    """The function as torch will call it: with results of torch, none of which is an argument."""
+    """The function as torch calls it: it returns torch tensors, none of which is an argument."""
     torch = importlib.import_module("torch")
     like = {"like": torch.Tensor} if results else {}
 
@@ -189,7 +188,7 @@ def separate(function: Function, results: list[Declared]) -> Callable[..., Any]:
 
 
 def refuse_grad(op: Any, function: str, written: list[tuple[int, str]]) -> None:
-    """Lets calls of an operator refuse to write to what requires grad: within it torch records nothing, and says so."""
+    """Makes an operator refuse writes to tensors that require grad: within it gradients are off, and no check fails."""
     torch = importlib.import_module("torch")
     plain: Any = type(op)
 
@@ -211,7 +210,7 @@ def refuse_grad(op: Any, function: str, written: list[tuple[int, str]]) -> None:
 
 
 def compact(fake: Callable[..., Any]) -> Callable[..., Any]:
-    """An author's fake, with tensors that lie as functions of Go make theirs."""
+    """An author's fake, with its tensors made contiguous, as Go functions make theirs."""
     torch = importlib.import_module("torch")
 
     def imagine(*args: Any) -> Any:
@@ -221,14 +220,14 @@ def compact(fake: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def each(change: Callable[[Any], Any], result: Any) -> Any:
-    """A function's result, or its results, with a change made to all that is in them."""
+    """A function's result, or results, with a change applied to each."""
     if isinstance(result, (list, tuple)):
         return type(result)(each(change, x) for x in result)
     return change(result)
 
 
 def derive(function: str, params: list[Declared], results: list[Declared]) -> Callable[..., Any]:
-    """The fake that the declaration itself tells. Raises ValueError with the first result of which it says too little."""
+    """The fake that follows from the declaration. Raises ValueError for the first result that it leaves open."""
     for i, result in enumerate(results):
         if unknown := missing(result, [p for p in params if p["kind"] == "tensor" and not p.get("optional")]):
             raise ValueError(
@@ -249,7 +248,7 @@ def derive(function: str, params: list[Declared], results: list[Declared]) -> Ca
 
 
 def missing(result: Declared, params: list[Declared]) -> str | None:
-    """What cannot be told of a result from the tensors that these parameters always get; None if all can."""
+    """What of a result the tensors that these parameters always get do not determine; None if nothing."""
     if result["kind"] == "list":
         return "how many there are"
     if result["shape"] is None:
@@ -273,7 +272,7 @@ def on_cpu(result: Declared) -> bool:
 
 
 class Known:
-    """What the arguments of one call say: which extents and dtypes names stand for, and where tensors are."""
+    """What the arguments of one call determine: the extents and dtypes that names stand for, and the devices."""
 
     def __init__(self, function: str, params: list[Declared], args: tuple[Any, ...]) -> None:
         self.extents: dict[str, Any] = {}
@@ -284,7 +283,7 @@ class Known:
             if p.get("var"):
                 self.dtypes.setdefault(p["var"], arrives_as(p, tensor))
             shape = p["shape"] or ["..."]
-            if len(tensor.shape) < len(shape) - ("..." in shape):  # what else does not fit, the call itself refuses
+            if len(tensor.shape) < len(shape) - ("..." in shape):  # the call itself refuses all other mismatches
                 raise TypeError(
                     f"{function}(): argument '{p['name']}': want [{', '.join(shape)}], got {len(tensor.shape)} axes"
                 )
@@ -311,13 +310,13 @@ def tensors(params: list[Declared], args: tuple[Any, ...]) -> Iterator[tuple[Dec
 
 
 def arrives_as(p: Declared, tensor: Any) -> str:
-    """The dtype that a function sees: where the argument's is none of those that it takes, it is converted to the first."""
+    """The dtype that the function gets: arguments of other dtypes are converted to the first that it takes."""
     dtype, taken = str(tensor.dtype).removeprefix("torch."), p.get("dtypes") or ()
     return dtype if not taken or dtype in taken else str(taken[0])
 
 
 def axes(shape: list[str], dims: Any) -> Iterator[tuple[str, Any]]:
-    """Each extent with the axis that it is of; "..." is of none."""
+    """Each extent with the size of its axis; "..." has none."""
     front = shape.index("...") if "..." in shape else len(shape)
     back = shape[front + 1 :]
     yield from zip(shape[:front], dims, strict=False)

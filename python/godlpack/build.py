@@ -80,7 +80,7 @@ def wheel_builder() -> WheelBuilder:
     config = tomllib.loads(root.joinpath("pyproject.toml").read_text(encoding="utf-8"))
     hatch = config.setdefault("tool", {}).setdefault("hatch", {}).setdefault("build", {})
     hatch.setdefault("hooks", {})["godlpack"] = config["tool"].get("godlpack", {})
-    hatch.setdefault("dev-mode-dirs", ["."])  # else an editable install needs one more package
+    hatch.setdefault("dev-mode-dirs", ["."])  # otherwise an editable install needs one more package
     return WheelBuilder(str(root), config=config)
 
 

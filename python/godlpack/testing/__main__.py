@@ -57,8 +57,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Prints reports. The exit status is 0 whatever they say of frameworks, which are others' concern, and 1 if a check of
-    one's own library failed."""
+    """Prints reports. The exit status is 1 if a check of the user's own library failed; frameworks do not count."""
     line = parser()
     args = line.parse_args(argv)
     unknown = [name for name in args.framework if name not in FRAMEWORKS]
@@ -86,7 +85,7 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def found(spec: str) -> Any:
-    """What MODULE:NAME names."""
+    """The object that MODULE:NAME names."""
     module_name, colon, name = spec.partition(":")
     if not (module_name and colon and name):
         raise LookupError(f"want MODULE:NAME, such as mylib:make_array, got {spec!r}")

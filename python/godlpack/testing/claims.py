@@ -1,6 +1,6 @@
-"""What an object says of itself beside DLPack: by the buffer protocol, __array_interface__, or attributes as torch has.
+"""What an object reports outside DLPack: by the buffer protocol, __array_interface__, or attributes as in torch.
 
-A record is held against it. None means that the object says nothing that is understood here.
+Its DLPack record is compared with that. None means that the object reports nothing that is understood here.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def dtype(x: Any) -> tuple[int, int, int] | None:
 
 
 def read_only(x: Any) -> bool | None:
-    """Whether the object's memory must not be written."""
+    """Whether the object's memory is read-only."""
     try:
         return memoryview(x).readonly
     except (TypeError, ValueError, BufferError):
@@ -54,7 +54,7 @@ def read_only(x: Any) -> bool | None:
 
 
 def address(x: Any) -> int | None:
-    """Where the first element is."""
+    """Address of the first element."""
     interface = _interface(x)
     if interface.get("data"):
         return int(interface["data"][0])
@@ -63,7 +63,7 @@ def address(x: Any) -> int | None:
 
 
 def strides(x: Any) -> tuple[int, ...] | None:
-    """In elements."""
+    """Strides in elements."""
     try:
         view = memoryview(x)
     except (TypeError, ValueError, BufferError):
@@ -75,7 +75,7 @@ def strides(x: Any) -> tuple[int, ...] | None:
 def _interface(x: Any) -> dict[str, Any]:
     try:
         found = getattr(x, "__array_interface__", None)
-    except Exception:  # a property may refuse
+    except Exception:  # a property may raise
         return {}
     return found if isinstance(found, dict) else {}
 

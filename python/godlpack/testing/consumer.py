@@ -1,4 +1,4 @@
-"""What a from_dlpack must do."""
+"""The checks of a from_dlpack."""
 
 from __future__ import annotations
 
@@ -82,10 +82,10 @@ def check_consumer(
 
 
 def wants_one_argument(function: Any) -> None:
-    """Raises TypeError for what cannot be called with an object."""
+    """Raises TypeError for anything that cannot be called with one object."""
     if not callable(function):
         raise TypeError(f"want a function like from_dlpack, got {type(function).__name__}")
-    with contextlib.suppress(ValueError):  # not every function says what it takes
+    with contextlib.suppress(ValueError):  # some functions have no signature
         signature = inspect.signature(function)
         try:
             signature.bind(None)
@@ -100,7 +100,7 @@ class Consumer:
         self.take, self._back = function, back
 
     def look(self, made: Any) -> Export:
-        """What the consumer made, as it exports it."""
+        """A new export of the object that the consumer made."""
         return usual(self._back(made))
 
     def rehearse(self) -> None:
@@ -109,7 +109,7 @@ class Consumer:
 
     @cached_property
     def balanced(self) -> bool:
-        """Whether a good tensor is given back once. If not, the checks of R36 and R37 tell of it, and no others."""
+        """Whether a good tensor is released once. If not, only the checks of R36 and R37 report it."""
         producer = Producer(Managed(legacy=True))
         with contextlib.suppress(Exception):
             self.take(producer)
@@ -117,7 +117,7 @@ class Consumer:
         return producer.settle() == 1
 
     def settle(self, producer: Producer, before: int = 0, strict: bool = False) -> None:
-        """Demands that what was taken or refused was given back once by now."""
+        """Requires that a tensor, taken or refused, has been released exactly once by now."""
         gc.collect()
         calls = producer.settle()
         counts = f"{calls} calls of the deleter, {before} of them while the object lived"
@@ -126,7 +126,7 @@ class Consumer:
         demand(calls == 1 or not (strict or self.balanced), counts)
 
     def accepts(self, producer: Producer, values: list[float] | None = None) -> None:
-        """Takes a good tensor: its memory or a copy of it is there until the end, and it is given back once."""
+        """Requires that a good tensor is taken: its memory, or a copy, stays until the end, and it is released once."""
         made = self.take(producer)
         if values is not None:
             with self.look(made) as export:
@@ -137,7 +137,7 @@ class Consumer:
         self.settle(producer, held)
 
     def refuses(self, producer: Producer) -> None:
-        """Is given a bad tensor: an exception, and the tensor is given back once."""
+        """Requires that a bad tensor is refused: an exception, and the tensor is released once."""
         try:
             made = self.take(producer)
         except Exception:
@@ -149,7 +149,7 @@ class Consumer:
         self.settle(producer)
 
     def needs_versioned(self) -> None:
-        """Asks for nothing of a consumer that takes legacy capsules only."""
+        """Makes the check not applicable to a consumer that takes legacy capsules only."""
         producer = Producer(Managed())
         try:
             self.take(producer)
@@ -160,7 +160,7 @@ class Consumer:
             producer.settle()
 
     def either(self, *shape: Any, **fields: Any) -> list[Producer]:
-        """A legacy producer, and a versioned one if the consumer takes such."""
+        """A legacy producer, and a versioned one if the consumer takes those."""
         producers = [Producer(Managed(*shape, legacy=True, **fields))]
         try:
             self.needs_versioned()
@@ -304,7 +304,7 @@ def unknown_bits(c: Consumer) -> None:
             c.refuses(producer)
 
 
-# ---- who owns ----
+# ---- ownership ----
 
 
 @rule(
@@ -363,7 +363,7 @@ def held_by_exports(c: Consumer) -> None:
 )
 def references(c: Consumer) -> None:
     for producer in c.either():
-        c.accepts(producer)  # the first time, caches are filled
+        c.accepts(producer)  # the first call fills caches
         for dtype in (FLOAT32, (99, 32, 1)):
             other = Producer(Managed(legacy=not isinstance(producer.forged.managed, Versioned), dtype=dtype))
             before = sys.getrefcount(other)
@@ -565,7 +565,7 @@ def right_or_refused(c: Consumer, layout: tuple[Any, ...], values: list[float], 
 
 
 def attempt(c: Consumer, producer: Producer, values: list[float]) -> None:
-    """Takes a tensor right, or refuses it, at once or when it is exported."""
+    """Requires that a tensor is taken correctly, or refused, either at once or when it is exported."""
     refused = False
     try:
         c.accepts(producer, values)
@@ -573,7 +573,7 @@ def attempt(c: Consumer, producer: Producer, values: list[float]) -> None:
         raise
     except Exception:
         refused = True
-    if refused:  # now that the exception has let go of what was made
+    if refused:  # after the exception has released the object
         c.settle(producer)
 
 
@@ -581,7 +581,7 @@ def attempt(c: Consumer, producer: Producer, values: list[float]) -> None:
 
 
 def kept_or_refused(c: Consumer, producer: Producer, *kept: tuple[Any, ...]) -> None:
-    """What is taken is what was given: its extents, dtype and flag of padding are one of those."""
+    """Requires that a tensor is refused, or taken with extents, dtype and padding flag that are in kept."""
     seen = None
     with contextlib.suppress(Exception), c.look(c.take(producer)) as export:
         seen = export.record.dims(), export.record.dtype_triple(), export.flags & PADDED
@@ -696,7 +696,7 @@ def unknown_device(c: Consumer) -> None:
         c.refuses(producer)
 
 
-# ---- exchange tables of others ----
+# ---- exchange tables of producers ----
 
 
 def needs_table(c: Consumer) -> None:

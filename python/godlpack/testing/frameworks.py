@@ -1,4 +1,4 @@
-"""The frameworks that ``python -m godlpack.testing`` knows; each is imported when it is asked for."""
+"""The frameworks that ``python -m godlpack.testing`` checks; each is imported when it is checked."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Reports = Iterator[Report]
 
 
 def numpy() -> Reports:
-    """Its arrays and its from_dlpack; it has no table."""
+    """Its arrays and its from_dlpack. It has no table."""
     np = importlib.import_module("numpy")
     yield check_producer(
         lambda: np.arange(6.0).reshape(2, 3),
@@ -29,7 +29,7 @@ def numpy() -> Reports:
 
 
 def torch() -> Reports:
-    """Its tensors, lazy conjugates and negatives among them, its from_dlpack and its table."""
+    """Its tensors, including lazy conjugates and negatives, its from_dlpack and its table."""
     th = importlib.import_module("torch")
     yield check_producer(
         lambda: th.arange(6.0).reshape(2, 3),
@@ -49,7 +49,7 @@ def torch() -> Reports:
 
 
 def jax() -> Reports:
-    """Its arrays, which wait for threads that are not in a forked child, and its from_dlpack; it has no table."""
+    """Its arrays, which wait for threads that a forked child does not have, and its from_dlpack. It has no table."""
     jx = importlib.import_module("jax")
     importlib.import_module("jax.dlpack")
     yield check_producer(
@@ -64,7 +64,7 @@ def jax() -> Reports:
 
 
 def tvm_ffi() -> Reports:
-    """Its tensors and its from_dlpack; it has no table."""
+    """Its tensors and its from_dlpack. It has no table."""
     gd, tvm = importlib.import_module("godlpack"), importlib.import_module("tvm_ffi")
     yield check_producer(
         lambda: tvm.from_dlpack(gd.full((2, 3), 1.5)),
@@ -76,7 +76,7 @@ def tvm_ffi() -> Reports:
 
 
 def pyarrow() -> Reports:
-    """Its arrays, which never change; it has no from_dlpack."""
+    """Its arrays, which are immutable. It has no from_dlpack."""
     pa = importlib.import_module("pyarrow")
     yield check_producer(
         read_only=[
@@ -90,7 +90,7 @@ def pyarrow() -> Reports:
 
 
 def cuda_core() -> Reports:
-    """The views that it makes of what has __dlpack__, and that have it, too."""
+    """The views that it makes of objects with __dlpack__; they have __dlpack__, too."""
     try:
         utils = importlib.import_module("cuda.core.utils")
     except ImportError:
@@ -122,7 +122,7 @@ def paddle() -> Reports:
 
 
 def godlpack() -> Reports:
-    """Ourselves."""
+    """godlpack itself."""
     gd = importlib.import_module("godlpack")
     yield check_producer(
         lambda: gd.full((2, 3), 1.5),

@@ -1,4 +1,4 @@
-"""Work in a forked child: what ends the process, or never comes back, ends a copy of it."""
+"""Work in a forked child: a crash or a hang there does not end the checking process."""
 
 from __future__ import annotations
 
@@ -14,20 +14,19 @@ from multiprocessing import connection
 from typing import IO, Any
 
 AVAILABLE = hasattr(os, "fork")
-PATIENCE = 60.0  # seconds until work that does not come back counts as hung
+PATIENCE = 60.0  # seconds until work counts as hung
 
 
 @dataclass(frozen=True)
 class Death:
-    """How a child ended in the midst of work; it hung if it had to be killed."""
+    """How a child ended during its work; `hung` if it had to be killed."""
 
     how: str
     hung: bool = False
 
 
 def results(tasks: Sequence[Callable[[], Any]], patience: float | None = None) -> Iterator[Any]:
-    """What each task returns, or the Death of the child that did it; the tasks after that are done by a new child. What
-    they return is pickled."""
+    """Each task's result, pickled, or the Death of the child that ran it. A new child then runs the remaining tasks."""
     done = 0
     while done < len(tasks):
         with tempfile.TemporaryFile() as words, _Child(tasks[done:], words) as child:
@@ -43,7 +42,7 @@ class _Child:
         self._reader, writer = connection.Pipe(duplex=False)
         self._words = words
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # that threads are not copied: whoever isolates means it
+            warnings.simplefilter("ignore")  # about forks in a process with threads: intended here
             self._pid = os.fork()
         if self._pid == 0:
             _work(tasks, writer, words)
@@ -78,7 +77,7 @@ class _Child:
 
 
 def _work(tasks: Sequence[Callable[[], Any]], writer: connection.Connection, words: IO[bytes]) -> None:
-    """The child's life."""
+    """Runs the tasks in the child."""
     try:
         faulthandler.disable()
         os.dup2(words.fileno(), 1)
@@ -88,11 +87,11 @@ def _work(tasks: Sequence[Callable[[], Any]], writer: connection.Connection, wor
         for task in tasks:
             writer.send(task())
     finally:
-        os._exit(0)  # without what the parent means to do at its own end
+        os._exit(0)  # without running the parent's exit handlers
 
 
 def _leave_no_core() -> None:
-    import resource  # Unix only, as forks are
+    import resource  # Unix only, like fork
 
     _, hard = resource.getrlimit(resource.RLIMIT_CORE)
     resource.setrlimit(resource.RLIMIT_CORE, (0, hard))

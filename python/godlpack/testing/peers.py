@@ -1,10 +1,10 @@
-"""Fake peers: managed tensors, producers and exchange tables with any content, which count what becomes of them.
+"""Fake peers: managed tensors, producers and exchange tables with any content, which count how they are used.
 
     forged = Managed((3,), ndim=-1)
     producer = Producer(forged)
     some_library.from_dlpack(producer)  # should raise, and forged.deleted should then be 1
 
-What is forged lives until the process ends, so that who calls or reads too late is seen, and crashes nothing.
+Fakes live until the process ends, so that late calls and reads are detected and do not crash.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ OWN: Any = object()
 
 FLOAT32 = (2, 32, 1)
 
-_kept: list[Any] = []  # for ever
+_kept: list[Any] = []  # never freed
 
-# Deleters run without the GIL, with an exception on its way, or without a Python: what counts them must be C. It adds 1
-# to the 8 bytes at its argument, which is the first field of a record that nobody may read any more.
+# A deleter may be called without the GIL, with an exception set, or after Python's end, so C must count its calls.
+# Py_IncRef adds 1 to the 8 bytes at its argument: the first field of the record, which nobody may read any more.
 _COUNT = ctypes.cast(ctypes.pythonapi.Py_IncRef, c_void_p).value
 
 
@@ -182,7 +182,7 @@ class Producer:
         self.forged = forged
         self.calls: list[dict[str, Any]] = []
         self.capsules: list[Any] = []
-        self.taken = 0  # by the table of its type
+        self.taken = 0  # exports by the table of its type
         self._device = forged.record.device_pair() if device is None else device
 
     def __dlpack__(self, **keywords: Any) -> Any:
@@ -213,7 +213,7 @@ class Producer:
 
 
 class Old(Producer):
-    """A producer of 2021: its __dlpack__ knows stream only."""
+    """A producer from 2021: its __dlpack__ takes only stream."""
 
     def __dlpack__(self, *, stream: Any = None) -> Any:  # type: ignore[override]
         return super().__dlpack__(stream=stream)
@@ -232,21 +232,21 @@ class Raising(Producer):
 
 
 class Stale(Producer):
-    """A producer that hands out the same capsule again and again."""
+    """A producer that returns the same capsule each time."""
 
     def __dlpack__(self, **keywords: Any) -> Any:
         return self.capsules[0] if self.capsules else super().__dlpack__(**keywords)
 
 
 class Nothing:
-    """No producer at all."""
+    """An object that is not a producer."""
 
 
 def _address(function: Any) -> int | None:
     return ctypes.cast(function, c_void_p).value
 
 
-# These fail as slots do: -1 and an exception, which a function in Python cannot leave behind.
+# Functions that fail as slots do, with -1 and an exception set. A Python function cannot return with one set.
 FAILS = _address(ctypes.pythonapi.PyList_Append)
 """A slot that fails with a SystemError."""
 
@@ -258,13 +258,13 @@ RAISES_ONLY = _address(ctypes.pythonapi.PyErr_BadArgument)
 
 
 def gives_nothing(x: Any, out: Any) -> int:
-    """A slot that says 0 and gives NULL."""
+    """A slot that returns 0 and stores NULL."""
     out[0] = None
     return 0
 
 
 def says_nothing(x: Any, out: Any) -> int:
-    """A slot that says -1 without an exception."""
+    """A slot that returns -1 without an exception."""
     return -1
 
 

@@ -1,4 +1,4 @@
-"""What __dlpack__ and __dlpack_device__ must do."""
+"""The checks of __dlpack__ and __dlpack_device__."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ from .records import delete as delete_managed
 from .report import Broken, Checks, NotApplicable, Report, demand, told
 
 VERSION = (1, 3)
-PATIENCE = 20.0  # seconds until a thread that does not come back counts as dead
+PATIENCE = 20.0  # seconds until a thread counts as deadlocked
 CPU, CUDA, ROCM = 1, 2, 10
-HOST = (CPU, 3, 11, 13)  # with pinned and managed memory, whose number is 0, too
+HOST = (CPU, 3, 11, 13)  # including pinned and managed memory, whose device number is 0, too
 checks, refusals = Checks(), Checks()
 rule = checks.rule
 
 
 @dataclass(frozen=True)
 class Sample:
-    """How an object is made that is checked, and what is known of it."""
+    """How to make an object that is checked, and whether it is read-only."""
 
     make: Callable[[], Any]
     read_only: bool = False
@@ -129,13 +129,13 @@ def _on_the_host(x: Any) -> bool:
 
 
 class Export:
-    """A managed tensor out of an object's __dlpack__; deleted at the end of a with statement."""
+    """A managed tensor taken from an object's __dlpack__; deleted at the end of a with statement."""
 
     def __init__(self, x: Any, **keywords: Any) -> None:
         capsule = asked(x, **keywords)
         self.managed = take(capsule)
         self.record = self.managed.tensor
-        # Used capsules never go: of destructors that delete what was taken, one check tells.
+        # Used capsules are never freed: only one check is about destructors that delete taken tensors.
         ctypes.pythonapi.Py_IncRef(ctypes.py_object(capsule))
 
     @property
@@ -150,7 +150,7 @@ class Export:
 
 
 def asked(x: Any, *arguments: Any, **keywords: Any) -> Any:
-    """What __dlpack__ returns. Of a producer that does not know max_version one check tells: none that gives it can."""
+    """The result of __dlpack__. If a producer does not take max_version, one check reports it; others do not apply."""
     try:
         return x.__dlpack__(*arguments, **keywords)
     except TypeError as error:
@@ -160,7 +160,7 @@ def asked(x: Any, *arguments: Any, **keywords: Any) -> Any:
 
 
 def is_old(x: Any) -> bool:
-    """Whether a producer is of before 2023: its __dlpack__ takes stream only."""
+    """Whether a producer is from before 2023: its __dlpack__ takes only stream."""
     try:
         x.__dlpack__(max_version=VERSION)
     except TypeError:
@@ -171,7 +171,7 @@ def is_old(x: Any) -> bool:
 
 
 def usual(x: Any) -> Export:
-    """What x exports to a consumer of today; legacy, if it knows nothing else."""
+    """What x exports to a current consumer; a legacy export if x has nothing else."""
     try:
         return Export(x, max_version=VERSION)
     except (TypeError, NotApplicable):
@@ -179,7 +179,7 @@ def usual(x: Any) -> Export:
 
 
 def refusal(x: Any, *arguments: Any, **keywords: Any) -> Exception | None:
-    """The exception of a call of __dlpack__; None if there was none."""
+    """The exception that a call of __dlpack__ raises; None if it raises none."""
     try:
         capsule = asked(x, *arguments, **keywords)
     except NotApplicable:
@@ -191,18 +191,18 @@ def refusal(x: Any, *arguments: Any, **keywords: Any) -> Exception | None:
 
 
 def wants(kind: type[Exception], error: Exception | None, what: object = "") -> None:
-    """Demands that a call raised, and what."""
+    """Requires that a call raised an exception of this kind."""
     for_what = f" for {what}" if what else ""
     demand(isinstance(error, kind), f"{told(error) if error else 'a capsule'}{for_what}")
 
 
 def described(record: Record) -> tuple[Any, ...]:
-    """What a record says, but where its elements are."""
+    """What a record describes, apart from the address of its elements."""
     return record.dims(), record.steps() if record.size() else (), record.dtype_triple(), record.device_pair()
 
 
 def churn() -> None:
-    """Writes over what was freed."""
+    """Overwrites freed memory."""
     gc.collect()
     c = ctypes.CDLL(None)
     c.malloc.restype, c.malloc.argtypes, c.free.argtypes = c_void_p, [ctypes.c_size_t], [c_void_p]
@@ -271,12 +271,12 @@ def legacy_content(make: Sample) -> None:
 def legacy_export(x: Any) -> Export:
     try:
         return Export(x)
-    except Exception as error:  # of which the check of R4 tells
+    except Exception as error:  # reported by the check of R4
         raise NotApplicable("no legacy capsule") from error
 
 
 def sound(record: Record) -> tuple[Any, ...]:
-    """What a record says, unless that is nonsense, which is Broken."""
+    """What a record describes. Raises Broken if it is invalid."""
     demand(0 <= record.ndim <= 64, f"{record.ndim} dimensions")
     demand(record.dtype.lanes and record.dtype.bits, f"dtype {record.dtype_triple()}")
     demand(not record.ndim or record.shape, "NULL for the shape")
@@ -303,7 +303,7 @@ def flags(make: Sample) -> None:
         try:
             export = Export(make(), max_version=VERSION, **keywords)
         except Exception:
-            continue  # of which other checks tell
+            continue  # reported by other checks
         with export:
             demand(export.flags < 8, f"flags {export.flags:#x}")
 
@@ -342,7 +342,7 @@ def names(make: Sample) -> None:
         x = make()
         try:
             capsule = x.__dlpack__(**keywords)
-        except Exception:  # of which other checks tell
+        except Exception:  # reported by other checks
             continue
         address = address_of_name(capsule)
         del x
@@ -351,7 +351,7 @@ def names(make: Sample) -> None:
         demand(name_of(capsule) in ("dltensor", "dltensor_versioned"), repr(name_of(capsule)))
 
 
-# ---- who deletes, and when ----
+# ---- deleters and lifetimes ----
 
 
 class Watched:
@@ -374,7 +374,7 @@ class Watched:
         self.managed.deleter = ctypes.cast(self._counter, c_void_p).value
 
 
-# Raises an exception that was left behind, as ctypes does after each function of Python's.
+# Raises an exception that was left set: ctypes checks after each call of a PYFUNCTYPE.
 leaves_no_exception = ctypes.pythonapi.Py_IsInitialized
 
 
@@ -423,7 +423,7 @@ def exception_in_flight(make: Sample) -> None:
         raise _Lost
 
     with contextlib.suppress(_Lost):
-        tuple(drops())  # the half-made tuple goes with the exception set
+        tuple(drops())  # frees the unfinished tuple while the exception is set
 
 
 @rule(
@@ -475,7 +475,7 @@ def references_of_refusals(make: Sample) -> None:
 
 
 def keeps_count(x: Any, use: Callable[[Any], None]) -> None:
-    use(x)  # the first time, caches are filled
+    use(x)  # the first call fills caches
     before = sys.getrefcount(x)
     for _ in range(3):
         use(x)
@@ -505,7 +505,7 @@ ROUND = 200
 
 
 def keeps_memory(use: Callable[[], None]) -> None:
-    """Demands that a use gives back what it allocates."""
+    """Requires that repeated calls release what they allocate."""
     grown = []
     for _ in range(4):
         bytes_before, blocks_before = in_use()
@@ -513,7 +513,7 @@ def keeps_memory(use: Callable[[], None]) -> None:
             use()
         bytes_after, blocks_after = in_use()
         grown.append((bytes_after - bytes_before, blocks_after - blocks_before))
-    size, blocks = (min(kind) for kind in zip(*grown[1:], strict=True))  # the first time, caches are filled
+    size, blocks = (min(kind) for kind in zip(*grown[1:], strict=True))  # the first round fills caches
     demand(size < ROUND * 16, f"{size // ROUND} bytes more of malloc's for each export")
     demand(blocks < ROUND, f"{blocks // ROUND} blocks more of Python's for each export")
 
@@ -525,7 +525,7 @@ class _Usage(ctypes.Structure):
 
 
 def in_use() -> tuple[int, int]:
-    """The bytes of malloc's (0, where it does not say) and the blocks of Python's that are in use."""
+    """Bytes in use from malloc (0 if unknown) and blocks in use from Python's allocator."""
     gc.collect()
     c = ctypes.CDLL(None)
     if not hasattr(c, "mallinfo2"):
@@ -550,7 +550,7 @@ def other_thread(make: Sample) -> None:
 
 
 def on_a_thread(work: Callable[[], Any]) -> Any:
-    """What work returns, or raises, on a thread of its own."""
+    """The result of work, or its exception, on a new thread."""
     results: list[Any] = []
 
     def run() -> None:
@@ -612,7 +612,7 @@ ENDED = f"the end of the process by exit status {FINISHED}"
 
 
 def at_exit(function: c_void_p | None, argument: int) -> None:
-    """Ends Python, then calls a function, if there is one, then ends the process."""
+    """Ends Python, then calls a function if one is given, then ends the process."""
     import atexit
 
     c = ctypes.CDLL(None)
@@ -621,7 +621,7 @@ def at_exit(function: c_void_p | None, argument: int) -> None:
     atexit._clear()
     finish = ctypes.cast(c._exit, c_void_p)
     register = getattr(c, "__cxa_atexit")
-    register(finish, c_void_p(FINISHED), None)  # what is registered last is called first
+    register(finish, c_void_p(FINISHED), None)  # handlers run in reverse order of registration
     if function is not None:
         register(function, c_void_p(argument), None)
     ctypes.pythonapi.Py_Exit(0)
@@ -656,7 +656,7 @@ def outlives(make: Sample) -> None:
 
 
 def same(one: Any, other: Any) -> bool:
-    """Whether values are equal, NaNs too."""
+    """Whether values are equal; NaNs count as equal."""
     return bool(one == other) or repr(one) == repr(other)
 
 
@@ -677,7 +677,7 @@ def resized(make: Sample) -> None:
         demand(not before or same(values_of(export.record), before), "other values")
 
 
-# ---- what is exported ----
+# ---- exports ----
 
 
 @rule("R14", "strides are there, also for tensors in row-major order", "fill in strides wherever ndim is not 0")

@@ -1,4 +1,4 @@
-"""DLPack 1.3 as ctypes sees it: its records, its capsules, its exchange table."""
+"""DLPack 1.3 in ctypes: records, capsules and the exchange table."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Record(Structure):
     )
 
     def dims(self) -> tuple[int, ...]:
-        """The extents; ValueError of a record that has none to read."""
+        """The extents. Raises ValueError if the record has none to read."""
         if not self.ndim:
             return ()
         if not (abs(self.ndim) <= MOST and self.shape):
@@ -69,20 +69,20 @@ class Record(Structure):
         return tuple(self.shape[: self.ndim])
 
     def steps(self) -> tuple[int, ...]:
-        """The strides, in elements; those of row-major order where the record has none."""
+        """The strides in elements; row-major ones if the record has none."""
         if self.strides:
             return tuple(self.strides[: self.ndim])
         return compact(self.dims())
 
     def size(self) -> int:
-        """How many elements there are."""
+        """Number of elements."""
         count = 1
         for extent in self.dims():
             count *= extent
         return count
 
     def address(self) -> int:
-        """Where the first element is; 0 is NULL."""
+        """Address of the first element; 0 is NULL."""
         return int((self.data or 0) + self.byte_offset)
 
     def dtype_triple(self) -> tuple[int, int, int]:
@@ -126,7 +126,8 @@ class Table(Structure):
     )
 
 
-# The functions of a table. A PYFUNCTYPE keeps the GIL and raises what was set; a CFUNCTYPE lets go of the GIL.
+# Prototypes of a table's functions. PYFUNCTYPE keeps the GIL and raises an exception that was set; CFUNCTYPE releases
+# the GIL.
 SetError = ctypes.CFUNCTYPE(None, c_void_p, c_char_p, c_char_p)
 Allocator = ctypes.CFUNCTYPE(c_int, POINTER(Record), POINTER(c_void_p), c_void_p, SetError)
 ManagedFromPy = ctypes.PYFUNCTYPE(c_int, ctypes.py_object, POINTER(c_void_p))
@@ -152,13 +153,13 @@ def compact(shape: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def delete(managed: Legacy | Versioned) -> None:
-    """Calls the deleter, if there is one, with the GIL, which asks least of it."""
+    """Calls the deleter, if there is one, with the GIL, which every deleter supports."""
     if managed.deleter:
         _DeleterWithGil(managed.deleter)(ctypes.addressof(managed))
 
 
 def delete_without_gil(managed: Legacy | Versioned) -> None:
-    """Calls the deleter, if there is one, as torch and jax do."""
+    """Calls the deleter, if there is one, without the GIL, as torch and jax do."""
     if managed.deleter:
         Deleter(managed.deleter)(ctypes.addressof(managed))
 
@@ -191,19 +192,19 @@ _set_name = _function("PyCapsule_SetName", c_int, ctypes.py_object, c_char_p)
 
 
 def capsule_of(address: int, name: str) -> Any:
-    """A new capsule that owns nothing: it has no destructor."""
+    """A new capsule without a destructor, which owns nothing."""
     return _new(address, _NAMES[name], None)
 
 
 def name_of(capsule: Any) -> str:
-    """A capsule's name; TypeError if this is no capsule."""
+    """A capsule's name. Raises TypeError for other objects."""
     if type(capsule).__name__ != "PyCapsule":
         raise TypeError(f"want a capsule, got {type(capsule).__name__}")
     return (_get_name(capsule) or b"").decode()
 
 
 def managed_in(capsule: Any) -> Legacy | Versioned:
-    """The managed tensor in a live capsule, which stays its owner; ValueError if the capsule is no live one."""
+    """The managed tensor in a live capsule, which stays its owner. Raises ValueError if the capsule is not live."""
     kinds: dict[str, type[Legacy] | type[Versioned]] = {"dltensor": Legacy, "dltensor_versioned": Versioned}
     name = name_of(capsule)
     if name not in kinds:
@@ -212,19 +213,19 @@ def managed_in(capsule: Any) -> Legacy | Versioned:
 
 
 def take(capsule: Any) -> Legacy | Versioned:
-    """The managed tensor in a live capsule, which is then a used one; whoever takes it must delete it."""
+    """Takes the managed tensor out of a live capsule, which is then used; the caller must delete the tensor."""
     managed = managed_in(capsule)
     _set_name(capsule, _NAMES[f"used_{name_of(capsule)}"])
     return managed
 
 
 def address_of_name(capsule: Any) -> int:
-    """Where a capsule's name is."""
+    """Address of a capsule's name."""
     return int(_get_name_address(capsule) or 0)
 
 
 def table_at(value: Any) -> Table:
-    """The exchange table that a published attribute leads to: a capsule, or an int as in DLPack 1.2."""
+    """The exchange table of a published attribute: a capsule, or an int as in DLPack 1.2."""
     if isinstance(value, int):
         return Table.from_address(value)
     if not _is_valid(value, _NAMES["dlpack_exchange_api"]):
@@ -233,11 +234,10 @@ def table_at(value: Any) -> Table:
 
 
 def called(function: int | None, argument: Any) -> tuple[int, Exception | None]:
-    """Calls a slot that takes something and a place for its output: 0 if its status is 0, else -1, and the exception that
-    it set.
+    """Calls a slot with an argument and an output: 0 if its status is 0, else -1; and the exception that it set.
 
-    ctypes has one or the other. So lsearch makes the call: to it the slot is a comparison with the only element of an
-    array, which grows if they are not equal.
+    ctypes returns only one of the two. So lsearch calls the slot as its comparison with the only element of an array;
+    the array grows if the status is not 0.
     """
     out, count = (c_uint64 * 16)(), ctypes.c_size_t(1)
     search = ctypes.PYFUNCTYPE(c_void_p, type(argument), c_void_p, c_void_p, ctypes.c_size_t, c_void_p)
@@ -269,8 +269,7 @@ _SCALARS: dict[tuple[int, int], Any] = {
 
 
 def values_of(record: Record) -> list[Any] | None:
-    """The elements in row-major order, flat; None where they are not on the CPU, of a type that ctypes lacks,
-    or too many."""
+    """The elements in row-major order, flat; None if not on the CPU, of a type that ctypes lacks, or too many."""
     code, bits, lanes = record.dtype_triple()
     scalar = _SCALARS.get((code, bits))
     if scalar is None or lanes != 1 or record.device.type != 1 or record.size() > MOST:

@@ -1,8 +1,8 @@
-"""What a check found, and how checks are written.
+"""Reports, and how checks are written.
 
-A check is a function that returns if its rule holds, raises Broken if not, and NotApplicable if it cannot tell. Any
-other exception means that the rule was broken, too: a check asks for nothing that a rule allows to fail. A check has
-three texts: the rule by number, what is wanted, and what to do where it is broken.
+A check is a function that returns if its rule holds, raises Broken if not, and NotApplicable if it cannot decide. Any
+other exception also means that the rule is broken: a check makes only calls that must succeed. A check has three texts:
+the number of the rule, what is wanted, and the remedy.
 
     checks = Checks()
 
@@ -23,7 +23,7 @@ from typing import Any
 
 from . import isolation
 
-REHEARSAL = 10.0  # seconds for what any subject can do, if it can be in a forked child
+REHEARSAL = 10.0  # seconds for a call that any subject that works in a forked child can do
 
 
 class Outcome(Enum):
@@ -35,11 +35,11 @@ class Outcome(Enum):
 
 
 class Broken(Exception):  # noqa: N818
-    """A rule does not hold; the text is what was seen."""
+    """A rule does not hold; the text is what was observed."""
 
 
 class NotApplicable(Exception):  # noqa: N818
-    """A check cannot tell; the text is why."""
+    """A check cannot decide; the text gives the reason."""
 
 
 class ConformanceError(AssertionError):
@@ -157,7 +157,7 @@ class Report:
 
 @dataclass(frozen=True)
 class Check:
-    """A function that checks a rule, and the rule in words."""
+    """A function that checks a rule, with the rule's texts."""
 
     rule: str
     wanted: str
@@ -168,11 +168,11 @@ class Check:
 
     @property
     def name(self) -> str:
-        """The rule and the check, such as "R13 deleter"."""
+        """Rule and check, such as "R13 deleter"."""
         return f"{self.rule} {self.function.__name__}"
 
     def run(self, *arguments: Any) -> Finding:
-        """What the function finds."""
+        """Runs the function and returns its finding."""
         try:
             self.function(*arguments)
         except NotApplicable as reason:
@@ -188,20 +188,20 @@ class Check:
         return Finding(self.rule, self.function.__name__, outcome, self.wanted, got, self.remedy)
 
     def run_here(self, *arguments: Any) -> Finding:
-        """What the function finds, unless it is known to end the process of some."""
+        """Runs the function in this process, unless it is known to end the process of some libraries."""
         if self.dangerous:
             return self.found(Outcome.NOT_APPLICABLE, "may end the process: tried in a forked child only")
         return self.run(*arguments)
 
 
 class Checks(list[Check]):
-    """Checks of one kind, as they were written down."""
+    """Checks of one kind, in the order of their definition."""
 
     def rule(
         self, rule: str, wanted: str, remedy: str, *, dangerous: bool = False, once: bool = False
     ) -> Callable[[Callable[..., None]], Callable[..., None]]:
-        """Adds the decorated function. A dangerous check is known to end the process of some. One that takes long, and is
-        the same for all samples, is made once, of the first."""
+        """Adds the decorated function. dangerous: known to end the process of some libraries. once: takes long and does
+        not depend on the sample, so it runs on the first sample only."""
 
         def add(function: Callable[..., None]) -> Callable[..., None]:
             self.append(Check(rule, wanted, remedy, function, dangerous, once))
@@ -216,9 +216,9 @@ class Checks(list[Check]):
         isolated: bool | None = None,
         rehearsal: Callable[..., object] = lambda *_: None,
     ) -> Report:
-        """Runs each check on each sample. A rule holds if it is broken by no sample, and tried on one.
+        """Runs each check on each sample. A rule holds if it is tried on a sample and no sample breaks it.
 
-        isolated: in a forked child. None: there if forks are to be had, and the rehearsal comes back from one.
+        isolated: run in a forked child. None: yes if forks are available and the rehearsal returns from one.
         """
         samples = list(samples)
         checks = sorted(self, key=lambda check: int(check.rule[1:]))
@@ -236,7 +236,7 @@ def _found(
     if isolated is None:
         isolated = isolation.AVAILABLE and _can_be_forked(sample, rehearsal)
     if not isolated:
-        gc.freeze()  # for checks collect garbage, and that of others takes long
+        gc.freeze()  # checks collect garbage, which takes long with the objects of other modules
         yield from (check.run_here(*sample) for check in checks)
         gc.unfreeze()
         return
@@ -246,10 +246,10 @@ def _found(
 
 
 def _can_be_forked(sample: tuple[Any, ...], rehearsal: Callable[..., object]) -> bool:
-    """Whether the subject does not wait, in a forked child, for threads that are not there."""
+    """Whether the rehearsal returns in a forked child: a subject may wait there for threads that do not exist."""
 
     def rehearse() -> None:
-        with contextlib.suppress(Exception):  # of which the checks will tell
+        with contextlib.suppress(Exception):  # the checks report it
             rehearsal(*sample)
 
     (result,) = isolation.results([rehearse], REHEARSAL)
@@ -276,6 +276,6 @@ def told(error: BaseException) -> str:
 
 
 def demand(holds: object, got: object) -> None:
-    """Raises Broken with what came, unless it holds."""
+    """Raises Broken with what was observed, unless the condition holds."""
     if not holds:
         raise Broken(str(got))

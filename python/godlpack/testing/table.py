@@ -1,4 +1,4 @@
-"""What the exchange table of a type must do."""
+"""The checks of a type's exchange table."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ class Subject:
             if hasattr(self.cls, name):
                 try:
                     return table_at(getattr(self.cls, name))
-                except (ValueError, TypeError) as error:  # of which the check of R50 tells
+                except (ValueError, TypeError) as error:  # reported by the check of R50
                     raise NotApplicable(f"{name} is no table: {error}") from error
         raise NotApplicable("the type publishes no table")
 
@@ -128,14 +128,14 @@ class Handed:
 def allocate(
     s: Subject, prototype: Record, device: int = 1, function: Any = Allocator
 ) -> tuple[int, Handed | None, list[tuple[str, str]]]:
-    """Calls the allocator: the status, the tensor, what it said of errors."""
+    """Calls the allocator: its status, the tensor, and the errors that it reported."""
     said: list[tuple[str, str]] = []
 
     def say(context: Any, kind: bytes | None, message: bytes | None) -> None:
         said.append(((kind or b"").decode(), (message or b"").decode(errors="replace")))
 
     set_error = SetError(say)
-    _kept.append(set_error)  # called too late, it ends no process
+    _kept.append(set_error)  # kept, so that a late call does not end the process
     prototype.device.type = device
     prototype.data, prototype.strides, prototype.byte_offset = UNTOUCHED, None, UNTOUCHED
     out = c_void_p(UNTOUCHED)
@@ -144,12 +144,12 @@ def allocate(
 
 
 def make(s: Subject, address: int) -> Any:
-    """The object that the table makes of a managed tensor, which it then owns."""
+    """The object that the table makes from a managed tensor, and then owns the tensor."""
     out = c_void_p(UNTOUCHED)
     rc = ManagedToPy(s.slot("managed_to_py"))(address, byref(out))
     demand(rc == 0 and out.value, f"status {rc}")
     made = ctypes.cast(out, ctypes.py_object).value
-    ctypes.pythonapi.Py_DecRef(ctypes.py_object(made))  # the reference that out owned
+    ctypes.pythonapi.Py_DecRef(ctypes.py_object(made))  # the reference that the table returned
     return made
 
 
@@ -157,13 +157,13 @@ FAILURE = "set an exception and return -1, both"
 
 
 def wants_failure(function: int | None, argument: Any) -> None:
-    """Demands that a slot fails: not 0, and an exception."""
+    """Requires that a slot fails: a status other than 0, and an exception."""
     status, error = called(function, argument)
     demand(status != 0, f"status 0 with {told(error)}" if error else "status 0")
     demand(error is not None, "status -1 without an exception")
 
 
-# ---- how it is published ----
+# ---- publication ----
 
 
 @rule(
@@ -251,7 +251,7 @@ def older(s: Subject) -> None:
 
 
 def chain(table: Table) -> list[tuple[int, int]]:
-    """The versions of a table and those that it leads to."""
+    """The versions of a table and of those that it links to."""
     versions = [(table.version.major, table.version.minor)]
     while table.prev and len(versions) < 8:
         table = Table.from_address(table.prev)
@@ -479,7 +479,7 @@ def read_only_again(s: Subject) -> None:
     try:
         managed = s.export(make_read_only(s))
     except BufferError:
-        return  # since hardly a consumer of tables looks at flags
+        return  # few consumers of tables check flags
     flags = managed.flags
     delete(managed)
     demand(flags & READ_ONLY, f"flags {flags}")
@@ -570,7 +570,7 @@ AllocatorWithGil = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.POINTER(Record), ctype
 
 @rule("R57", "an allocation that fails leaves no exception behind", TELL_ONCE)
 def allocation_exception(s: Subject) -> None:
-    allocate(s, Managed(dtype=(99, 8, 1)).record, function=AllocatorWithGil)  # raises what is left behind
+    allocate(s, Managed(dtype=(99, 8, 1)).record, function=AllocatorWithGil)  # raises an exception that was left set
 
 
 @rule(
