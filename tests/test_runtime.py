@@ -91,7 +91,7 @@ import ctypes
 from godlpack import _core
 library = ctypes.PyDLL(_core.__file__)
 library.PyInit__core.restype = ctypes.c_void_p
-SIZE_OF_MODULE_DEF = 104  # then comes the pointer to what leads into Go; see core.h
+SIZE_OF_MODULE_DEF = 104  # then comes the pointer to what leads into Go; see runtime.h
 runtime = ctypes.c_void_p.from_address(library.PyInit__core() + SIZE_OF_MODULE_DEF).value
 enter = ctypes.PYFUNCTYPE(*[ctypes.c_void_p] * 6)(ctypes.c_void_p.from_address(runtime).value)
 assert threads() == 1
