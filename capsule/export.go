@@ -187,7 +187,7 @@ func exportCopy(t cpython.Tensor, r Request) (cpython.Object, error) {
 	if !r.Versioned && t.Padded() {
 		return cpython.Object{}, fitsLegacy(t)
 	}
-	to := copyDevice(t)
+	to := memory.CloneDevice(t)
 	if r.Device != nil {
 		to = *r.Device
 	}
@@ -201,19 +201,4 @@ func exportCopy(t cpython.Tensor, r Request) (cpython.Object, error) {
 		return cpython.Object{}, err
 	}
 	return copied.Capsule(r.Versioned, dlpack.IsCopied)
-}
-
-// Copy makes a C-contiguous, writable copy: on the same CUDA device, or on the CPU if the CPU can read t. Other devices are
-// a BufferError.
-//
-// GIL: held; released while much memory is copied.
-// Owns: the result is new; on error there is none.
-func Copy(t cpython.Tensor) (cpython.Object, error) { return memory.Copy(t, copyDevice(t)) }
-
-// copyDevice returns the device of a copy for which none was requested.
-func copyDevice(t cpython.Tensor) dlpack.Device {
-	if dev := t.Record().Device; dev.Type == dlpack.CUDA {
-		return dev
-	}
-	return dlpack.Host
 }

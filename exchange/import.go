@@ -249,7 +249,7 @@ func settle(taken capsule.Imported, r Request) (cpython.Object, error) {
 	if moves {
 		return memory.Copy(t, *r.Device)
 	}
-	return capsule.Copy(t)
+	return memory.Clone(t)
 }
 
 // root returns the first part of the name of a type's module: "torch", "numpy", "jaxlib".

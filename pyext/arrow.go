@@ -1,9 +1,9 @@
 package pyext
 
 import (
-	"godlpack/capsule"
 	"godlpack/dlpack"
 	"godlpack/internal/cpython"
+	"godlpack/internal/memory"
 )
 
 var signArrow = cpython.Sign("__arrow_c_array__(requested_schema=?)")
@@ -35,7 +35,7 @@ func arrowArray(t cpython.Tensor, requested cpython.Object) (cpython.Object, err
 	if want == rec.DType && rec.Aligned() && dlpack.IsContiguous(rec.ShapeSlice(), rec.StridesSlice(), 'C') {
 		return t.Arrow()
 	}
-	copied := capsule.Copy
+	copied := memory.Clone
 	if want != rec.DType {
 		copied = func(t cpython.Tensor) (cpython.Object, error) { return asType(t, want) }
 	}

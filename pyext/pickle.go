@@ -1,9 +1,9 @@
 package pyext
 
 import (
-	"godlpack/capsule"
 	"godlpack/dlpack"
 	"godlpack/internal/cpython"
+	"godlpack/internal/memory"
 )
 
 var (
@@ -69,7 +69,7 @@ func pickled(t cpython.Tensor, protocol int64) (cpython.Object, error) {
 func flatBytes(t cpython.Tensor) (cpython.Object, error) {
 	rec, flags := t.Record(), t.Flags()
 	if !dlpack.IsContiguous(rec.ShapeSlice(), rec.StridesSlice(), 'C') {
-		o, err := capsule.Copy(t)
+		o, err := memory.Clone(t)
 		if err != nil {
 			return o, err
 		}

@@ -4,6 +4,7 @@ import (
 	"godlpack/capsule"
 	"godlpack/exchange"
 	"godlpack/internal/cpython"
+	"godlpack/internal/memory"
 )
 
 // share makes a Tensor over the memory of a tensor of any DLPack library, a DLPack capsule, or an object with the buffer
@@ -29,7 +30,7 @@ func share(x cpython.Object, r exchange.Request) (o cpython.Object, shares bool,
 	}
 	defer o.Release()
 	t, _ := cpython.TensorOf(o)
-	o, err = capsule.Copy(t)
+	o, err = memory.Clone(t)
 	return o, true, err
 }
 

@@ -1,9 +1,9 @@
 package pyext
 
 import (
-	"godlpack/capsule"
 	"godlpack/dlpack"
 	"godlpack/internal/cpython"
+	"godlpack/internal/memory"
 )
 
 var (
@@ -16,7 +16,7 @@ func init() {
 		if _, err := signNothing["copy"].Bind(c); err != nil {
 			return cpython.Object{}, err
 		}
-		return capsule.Copy(c.Tensor())
+		return memory.Clone(c.Tensor())
 	})
 	cpython.Handle(cpython.OpTensorContiguous, contiguous)
 	cpython.Handle(cpython.OpTensorIsContiguous, isContiguous)
@@ -39,7 +39,7 @@ func contiguous(c *cpython.Call) (cpython.Object, error) {
 	if dlpack.IsContiguous(rec.ShapeSlice(), rec.StridesSlice(), 'C') {
 		return c.Self.Retain(), nil
 	}
-	return capsule.Copy(c.Tensor())
+	return memory.Clone(c.Tensor())
 }
 
 func isContiguous(c *cpython.Call) (cpython.Object, error) {

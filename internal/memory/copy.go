@@ -28,6 +28,20 @@ func Copy(t cpython.Tensor, to dlpack.Device) (cpython.Object, error) {
 	return copyBy(route, t, to)
 }
 
+// Clone is Copy to the device that a copy lies on where none was requested (CloneDevice).
+//
+// GIL: held; released while much memory is copied.
+// Owns: the result is new; on error there is none.
+func Clone(t cpython.Tensor) (cpython.Object, error) { return Copy(t, CloneDevice(t)) }
+
+// CloneDevice returns the tensor's own device if that is a CUDA device, else the CPU.
+func CloneDevice(t cpython.Tensor) dlpack.Device {
+	if dev := t.Record().Device; dev.Type == dlpack.CUDA {
+		return dev
+	}
+	return dlpack.Host
+}
+
 // copyBy copies t into a new tensor on a device, by a route to that device.
 func copyBy(route func(to, from cpython.Tensor) error, t cpython.Tensor, to dlpack.Device) (cpython.Object, error) {
 	o, err := New(t.Record().DType, t.Record().ShapeSlice(), t.Padded(), to)
