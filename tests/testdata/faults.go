@@ -13,7 +13,7 @@ import (
 // tests/faults.py only, under a name that comes last, so that its function takes the place of the real one.
 func init() {
 	cpython.Handle(cpython.OpLayout, func(c *cpython.Call) (cpython.Object, error) {
-		name := c.Arg(0).Text()
+		name := c.Arg(0).StrValue()
 		fault, known := faults[name]
 		if !known {
 			return cpython.Object{}, dlpack.Errorf(dlpack.KindValue, "no fault %s", name)
