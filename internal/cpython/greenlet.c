@@ -152,7 +152,7 @@ int gd_stand_in(call *c, const GDList *args) {
   c->wait.standin = s;
   bool started = pthread_create(&thread, NULL, run, s) == 0, ended = started && serve(s);
   if (!started) gd_call_fails(c, "RuntimeError", "no thread to call a function of Go while another greenlet waits within one: raise the limit of processes (ulimit -u)");
-  if (!ended && started) return -1; /* its memory stays with a thread that there is not */
+  if (!ended && started) return -1; /* its memory stays: the thread is gone */
   if (started) pthread_join(thread, NULL);
   int rc = s->answer;
   c->wait.standin = NULL;

@@ -85,7 +85,7 @@ PyObject *gd_wrap_result(call *c, TVMValue *v, int code, bool top) {
     case GD_LIST: case GD_TUPLE: return wrap_list(c, v->v_handle, code, top);
     case GD_MANAGED: return fill(c, out, wrap_managed(c, v, out));
     case GD_ARGUMENT:
-      if (v->v_int64 < 0 || v->v_int64 >= c->f->count) return bad_result(c, "an argument that there is not");
+      if (v->v_int64 < 0 || v->v_int64 >= c->f->count) return bad_result(c, "the number of an argument that it does not have");
       x = c->objects[v->v_int64] == NULL ? Py_None : c->objects[v->v_int64];
       return Py_IncRef(x), fill(c, out, x);
     default: return PyErr_Format(PyExc_RuntimeError, "%U(): its library returned a value of code %d", c->f->name, code);
