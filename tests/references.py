@@ -26,7 +26,7 @@ def is_spoilt(x: object) -> bool:
     become one, and to the dtype of each array that np.zeros() makes, once jax is imported."""
     if isinstance(x, type):
         return x.__module__ == "nanobind" or type(x).__name__ == "_DTypeMeta"
-    return type(type(x)).__name__ == "_DTypeMeta" or (isinstance(x, str) and x == "__class__")
+    return type(x).__name__ == "Float64DType" or (isinstance(x, str) and x == "__class__")
 
 
 class Books:

@@ -47,7 +47,6 @@ def test_each_operation(every):
     assert not leaks
 
 
-@pytest.mark.unbalanced("it leaks on purpose")
 @pytest.mark.parametrize(
     "lost", [object(), None, 1000, "text", [], 7], ids=["object", "None", "large", "text", "list", "small"]
 )

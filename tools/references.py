@@ -33,7 +33,7 @@ TESTS = [
     "pickle",
     "parity",
 ]
-TESTS += ["rules", "table", "tensor", "threads", "torch", "tvm_ffi", "functions", "go_library", "references", "leaks"]
+TESTS += ["rules", "table", "tensor", "threads", "torch", "tvm_ffi", "functions", "go_library", "references"]
 
 
 def fetched() -> Path:
