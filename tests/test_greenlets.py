@@ -286,18 +286,21 @@ print(go.total(x, resize, 2))
 
 def test_no_thread_to_stand_in(python, threads):
     script = """
-import resource
+import _thread, resource, time
 leave.set()
 inside.wait()
+for thread in threads:
+    thread.join()
 waiting.switch()
 used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
 resource.setrlimit(resource.RLIMIT_AS, (used + (4 << 20), -1))
-stop = threading.Event()
-try:
-    while True:  # the loader keeps stacks of threads that have ended
-        threading.Thread(target=stop.wait).start()
-except (RuntimeError, MemoryError):
-    pass
+stop, refused = threading.Event(), 0
+while refused < 20:  # the loader keeps the stacks of threads that have ended, and those of some may still be ending
+    try:
+        _thread.start_new_thread(stop.wait, ())
+    except (RuntimeError, MemoryError):
+        refused += 1
+        time.sleep(0.01)
 try:
     turns.total(x, lambda i: i, 1)
 except RuntimeError as error:
