@@ -45,7 +45,8 @@ static void holder_dealloc(PyObject *self) {
   PyObject_Free(self);
   Py_DecRef((PyObject *)holder_type);
 }
-static PyType_Spec holder_spec = {"bench_calls.Holder", sizeof(holder), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+static PyType_Spec holder_spec = {"bench_calls.Holder", sizeof(holder), 0,
+                                  Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
                                   (PyType_Slot[]){{Py_tp_dealloc, holder_dealloc}, {0}}};
 
 static PyObject *hold(DLManagedTensorVersioned *m) {
@@ -60,7 +61,8 @@ static PyObject *hold(DLManagedTensorVersioned *m) {
 static PyObject *take(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
   DLManagedTensorVersioned *m = NULL;
   (void)self;
-  if (nargs != 1 || kwnames != NULL || api == NULL) return PyErr_Format(PyExc_TypeError, "floor: want one tensor, after use()");
+  if (nargs != 1 || kwnames != NULL || api == NULL)
+    return PyErr_Format(PyExc_TypeError, "floor: want one tensor, after use()");
   if (api->managed_tensor_from_py_object_no_sync(args[0], &m) != 0) return NULL;
   PyObject *grad = PyObject_GetAttr(args[0], str_requires_grad);
   if (grad != NULL) Py_DecRef(grad);
@@ -102,7 +104,10 @@ static PyObject *call_go(PyObject *self, PyObject *const *args, Py_ssize_t nargs
   return none();
 }
 
-typedef struct { DLTensor like; DLManagedTensorVersioned *made; } output;
+typedef struct {
+  DLTensor like;
+  DLManagedTensorVersioned *made;
+} output;
 
 static void ignore(void *context, const char *kind, const char *message) { (void)context, (void)kind, (void)message; }
 

@@ -28,7 +28,8 @@ static void holder_dealloc(PyObject *self) {
   PyObject_Free(self);
   Py_DecRef((PyObject *)holder_type);
 }
-static PyType_Spec holder_spec = {"bench_ladder.Holder", sizeof(holder), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+static PyType_Spec holder_spec = {"bench_ladder.Holder", sizeof(holder), 0,
+                                  Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
                                   (PyType_Slot[]){{Py_tp_dealloc, holder_dealloc}, {0}}};
 
 static PyObject *hold(DLManagedTensorVersioned *m) {
@@ -44,7 +45,9 @@ static PyObject *hold(DLManagedTensorVersioned *m) {
 static gd_plan plans[GD_PLANS]; /* as fastpath.c keeps them */
 static const gd_plan *the_plan; /* for rungs that need not look it up; plan() comes first */
 
-static gd_plan *plan_slot(const PyTypeObject *type) { return &plans[((uintptr_t)type >> 4) * 0x9E3779B97F4A7C15u >> 58]; }
+static gd_plan *plan_slot(const PyTypeObject *type) {
+  return &plans[((uintptr_t)type >> 4) * 0x9E3779B97F4A7C15u >> 58];
+}
 
 static bool needs_no_grad(PyObject *x) {
   PyObject *grad = PyObject_GetAttr(x, str_requires_grad);
@@ -69,7 +72,8 @@ static PyObject *finish(DLManagedTensorVersioned *m, enum step top) {
 static inline __attribute__((always_inline)) PyObject *climb(PyObject *x, enum step top) {
   DLManagedTensorVersioned *m = NULL;
   const gd_plan *plan = top >= PLAN ? plan_slot(Py_TYPE(x)) : the_plan;
-  if (top >= PLAN && plan->type != Py_TYPE(x)) return PyErr_Format(PyExc_TypeError, "the ladder: no plan for this type");
+  if (top >= PLAN && plan->type != Py_TYPE(x))
+    return PyErr_Format(PyExc_TypeError, "the ladder: no plan for this type");
   if (plan->api->managed_tensor_from_py_object_no_sync(x, &m) != 0) return NULL;
   bool plain = top < CHECK || (m->version.major == DLPACK_MAJOR && gd_fast_path_ok(&m->dl_tensor));
   if (plain && (top < GUARD || needs_no_grad(x))) return finish(m, top);
@@ -112,8 +116,9 @@ static int module_exec(PyObject *module) {
 }
 
 #define FUNCTION(name) {#name, (PyCFunction)(void *)name, METH_FASTCALL | METH_KEYWORDS, NULL}
-static PyMethodDef functions[] = {FUNCTION(take),  FUNCTION(guard),   FUNCTION(object), FUNCTION(planned), FUNCTION(check),
-                                  FUNCTION(shape), FUNCTION(storage), FUNCTION(plan),   {0}};
+static PyMethodDef functions[] = {FUNCTION(take),    FUNCTION(guard), FUNCTION(object),
+                                  FUNCTION(planned), FUNCTION(check), FUNCTION(shape),
+                                  FUNCTION(storage), FUNCTION(plan),  {0}};
 
 __attribute__((visibility("default"))) PyObject *PyInit_bench_ladder(void) {
   static PyModuleDef_Slot slots[] = {{Py_mod_exec, module_exec}, {0}};

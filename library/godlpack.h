@@ -41,7 +41,10 @@ extern "C" {
 
 typedef struct { uint32_t major, minor; } DLPackVersion;
 typedef struct { int32_t device_type, device_id; } DLDevice;
-typedef struct { uint8_t code, bits; uint16_t lanes; } DLDataType;
+typedef struct {
+  uint8_t code, bits;
+  uint16_t lanes;
+} DLDataType;
 
 typedef struct {
   void *data;
@@ -94,9 +97,13 @@ typedef union { /* 8 bytes; always write all 8 */
   DLDevice v_device;
 } TVMValue;
 
-typedef struct { const char *data; size_t size; } TVMByteArray;
+typedef struct {
+  const char *data;
+  size_t size;
+} TVMByteArray;
 
-typedef int (*TVMBackendPackedCFunc)(TVMValue *args, int *codes, int n, TVMValue *ret, int *ret_code, void *resource_handle);
+typedef int (*TVMBackendPackedCFunc)(TVMValue *args, int *codes, int n, TVMValue *ret, int *ret_code,
+                                     void *resource_handle);
 #endif
 
 /* Flags of a tensor argument: those of DLPack (1 read-only, 2 copied, 4 sub-byte lanes padded to bytes), and our own. */
@@ -114,8 +121,8 @@ typedef struct {
    streams are default streams, and of an error only the -1 is known. */
 typedef struct GDContext GDContext;
 struct GDContext {
-  uint32_t size;     /* sizeof(GDContext) of the host: later versions append */
-  int32_t function;  /* index of the function in GDLibrary.functions */
+  uint32_t size;         /* sizeof(GDContext) of the host: later versions append */
+  int32_t function;      /* index of the function in GDLibrary.functions */
   const uint64_t *flags; /* one for each argument, valid for tensors; NULL: unknown */
 
   /* Allocates an output in the caller's framework. The prototype has ndim, shape, dtype and device; data and strides are NULL.

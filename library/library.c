@@ -12,10 +12,8 @@
    tests/test_workers.py fails if a new Go has another. */
 extern void (*x_crosscall2_ptr)(void (*)(void *), void *, int, size_t) __attribute__((weak));
 
-static void gd_mark_dead(void)
-{
-	if (&x_crosscall2_ptr)
-		x_crosscall2_ptr = NULL;
+static void gd_mark_dead(void) {
+  if (&x_crosscall2_ptr) x_crosscall2_ptr = NULL;
 }
 
 /* Called when the library is loaded. Without memory for the handler, threads in children may hang at their end.
@@ -44,13 +42,12 @@ static bool gd_is_caller(const GDContext *c) { return c->thread == (uintptr_t)pt
    GIL: any.
    Owns: as godlpack.h says; -1 leaves nothing.
    Threads: any. */
-static int gd_call(TVMValue *args, int *codes, int n, TVMValue *ret, int *ret_code, void *resource_handle)
-{
-	GDContext *c = resource_handle;
-	if (!c || c->size < offsetof(GDContext, current_stream) || !ret || !ret_code || n < 0 || (n && (!args || !codes)))
-		return -1;
-	c->thread = (uintptr_t)pthread_self();
-	return godlpackCall(args, codes, n, ret, ret_code, c);
+static int gd_call(TVMValue *args, int *codes, int n, TVMValue *ret, int *ret_code, void *resource_handle) {
+  GDContext *c = resource_handle;
+  if (!c || c->size < offsetof(GDContext, current_stream) || !ret || !ret_code || n < 0 || (n && (!args || !codes)))
+    return -1;
+  c->thread = (uintptr_t)pthread_self();
+  return godlpackCall(args, codes, n, ret, ret_code, c);
 }
 
 /* Returns the table's entry.
@@ -83,10 +80,8 @@ __attribute__((visibility("default"))) const GDLibrary *godlpack_library(void) {
    GIL: any.
    Owns: nothing; the message is borrowed.
    Threads: the calling one. */
-void gd_fail(GDContext *c, const char *kind, const char *message, size_t size)
-{
-	if (c->fail)
-		c->fail(c, kind, message, size);
+void gd_fail(GDContext *c, const char *kind, const char *message, size_t size) {
+  if (c->fail) c->fail(c, kind, message, size);
 }
 
 /* Polls the host, if this is the calling thread: *asked reports that. Nonzero: stop.
@@ -95,10 +90,9 @@ void gd_fail(GDContext *c, const char *kind, const char *message, size_t size)
    GIL: any.
    Owns: nothing; with nonzero the host has an exception pending.
    Threads: any. */
-int gd_poll(GDContext *c, int *asked)
-{
-	*asked = gd_is_caller(c);
-	return *asked && c->poll ? c->poll(c) : 0;
+int gd_poll(GDContext *c, int *asked) {
+  *asked = gd_is_caller(c);
+  return *asked && c->poll ? c->poll(c) : 0;
 }
 
 /* Calls a function of the host. -2: not the calling thread, -3: the host has no invoke.
@@ -107,11 +101,9 @@ int gd_poll(GDContext *c, int *asked)
    GIL: any.
    Owns: what the arguments own passes to the host, unless the result is -2 or -3; the result is borrowed.
    Threads: any, but only the calling one gets through. */
-int gd_invoke(GDContext *c, void *callable, TVMValue *args, int *codes, int n, TVMValue *ret, int *ret_code)
-{
-	if (!gd_is_caller(c))
-		return -2;
-	return c->invoke ? c->invoke(c, callable, args, codes, n, ret, ret_code) : -3;
+int gd_invoke(GDContext *c, void *callable, TVMValue *args, int *codes, int n, TVMValue *ret, int *ret_code) {
+  if (!gd_is_caller(c)) return -2;
+  return c->invoke ? c->invoke(c, callable, args, codes, n, ret, ret_code) : -3;
 }
 
 /* Reads the caller's stream on a device. -1: the host keeps an error, -2: not the calling thread.
@@ -120,15 +112,13 @@ int gd_invoke(GDContext *c, void *callable, TVMValue *args, int *codes, int n, T
    GIL: any.
    Owns: nothing; the stream is the caller's.
    Threads: any, but only the calling one gets through. */
-int gd_stream(GDContext *c, DLDevice device, uintptr_t *out)
-{
-	void *stream = NULL;
-	if (!gd_is_caller(c))
-		return -2;
-	bool known = c->size >= offsetof(GDContext, current_stream) + sizeof c->current_stream && c->current_stream;
-	int rc = known ? c->current_stream(c, device, &stream) : 0;
-	*out = (uintptr_t)stream;
-	return rc ? -1 : 0;
+int gd_stream(GDContext *c, DLDevice device, uintptr_t *out) {
+  void *stream = NULL;
+  if (!gd_is_caller(c)) return -2;
+  bool known = c->size >= offsetof(GDContext, current_stream) + sizeof c->current_stream && c->current_stream;
+  int rc = known ? c->current_stream(c, device, &stream) : 0;
+  *out = (uintptr_t)stream;
+  return rc ? -1 : 0;
 }
 
 /* Returns memory from the host, NULL after an error that the host keeps.
@@ -137,11 +127,10 @@ int gd_stream(GDContext *c, DLDevice device, uintptr_t *out)
    GIL: any.
    Owns: the result is new.
    Threads: any. */
-DLManagedTensorVersioned *gd_allocate(GDContext *c, DLDataType dtype, DLDevice device, int32_t ndim, int64_t *shape)
-{
-	DLTensor prototype = {.device = device, .ndim = ndim, .dtype = dtype, .shape = shape};
-	DLManagedTensorVersioned *out = NULL;
-	return c->allocate(c, &prototype, &out) ? NULL : out;
+DLManagedTensorVersioned *gd_allocate(GDContext *c, DLDataType dtype, DLDevice device, int32_t ndim, int64_t *shape) {
+  DLTensor prototype = {.device = device, .ndim = ndim, .dtype = dtype, .shape = shape};
+  DLManagedTensorVersioned *out = NULL;
+  return c->allocate(c, &prototype, &out) ? NULL : out;
 }
 
 static void gd_free(DLManagedTensorVersioned *m) { free(m); }
@@ -153,14 +142,13 @@ static void gd_free(DLManagedTensorVersioned *m) { free(m); }
    GIL: any.
    Owns: the result is new, and its deleter frees it.
    Threads: any. */
-DLManagedTensorVersioned *gd_memory(size_t head, size_t size)
-{
-	DLManagedTensorVersioned *m = aligned_alloc(64, head + size);
-	if (m) {
-		memset(m, 0, head);
-		m->deleter = gd_free;
-	}
-	return m;
+DLManagedTensorVersioned *gd_memory(size_t head, size_t size) {
+  DLManagedTensorVersioned *m = aligned_alloc(64, head + size);
+  if (m) {
+    memset(m, 0, head);
+    m->deleter = gd_free;
+  }
+  return m;
 }
 
 /* Deletes a tensor that the host does not get.
@@ -169,8 +157,6 @@ DLManagedTensorVersioned *gd_memory(size_t head, size_t size)
    GIL: any.
    Owns: takes the tensor.
    Threads: any. */
-void gd_delete(DLManagedTensorVersioned *m)
-{
-	if (m->deleter)
-		m->deleter(m);
+void gd_delete(DLManagedTensorVersioned *m) {
+  if (m->deleter) m->deleter(m);
 }

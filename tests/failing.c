@@ -21,16 +21,23 @@
 #define EXPORT __attribute__((visibility("default")))
 
 enum {
-  DEEP = 48,                /* frames between an allocator of Python's and whoever called Python */
-  THREAD_START = 24,        /* bytes that Go's runtime/cgo takes to start a thread */
-  OURS_MAPPED = 4 << 20,    /* bytes from which on godlpack maps memory; Go's runtime maps less at once, or reserves first */
+  DEEP = 48,         /* frames between an allocator of Python's and whoever called Python */
+  THREAD_START = 24, /* bytes that Go's runtime/cgo takes to start a thread */
+  OURS_MAPPED = 4
+      << 20, /* bytes from which on godlpack maps memory; Go's runtime maps less at once, or reserves first */
 };
 
-static __thread struct { long count, first; bool armed, forever, fired, threads, busy; } state;
+static __thread struct {
+  long count, first;
+  bool armed, forever, fired, threads, busy;
+} state;
 static char watched[1024]; /* parts of the paths of libraries, each between colons */
 
 /* Which library an address of code is in. The loader's answer takes long, and the addresses are few. */
-typedef struct { const void *address, *base, *function; bool watched; } place;
+typedef struct {
+  const void *address, *base, *function;
+  bool watched;
+} place;
 
 static bool is_listed(const char *path) {
   char name[64];
@@ -47,7 +54,8 @@ static place place_of(const void *address) {
   Dl_info info;
   if (p->address != address) {
     bool found = dladdr(address, &info) != 0 && info.dli_fname != NULL;
-    *p = (place){address, found ? info.dli_fbase : NULL, found ? info.dli_saddr : NULL, found && is_listed(info.dli_fname)};
+    *p = (place){address, found ? info.dli_fbase : NULL, found ? info.dli_saddr : NULL,
+                 found && is_listed(info.dli_fname)};
   }
   return *p;
 }
@@ -72,7 +80,8 @@ static bool fails(const void *address) {
 
 /* ---- C's allocators ---- */
 
-extern void *__libc_malloc(size_t), *__libc_calloc(size_t, size_t), *__libc_realloc(void *, size_t), *__libc_memalign(size_t, size_t);
+extern void *__libc_malloc(size_t), *__libc_calloc(size_t, size_t), *__libc_realloc(void *, size_t),
+    *__libc_memalign(size_t, size_t);
 
 EXPORT void *malloc(size_t n) { return n != THREAD_START && FAILS() ? errno = ENOMEM, NULL : __libc_malloc(n); }
 EXPORT void *calloc(size_t n, size_t size) { return FAILS() ? errno = ENOMEM, NULL : __libc_calloc(n, size); }
@@ -131,12 +140,17 @@ extern void _PyEval_EvalFrameDefault(void) __attribute__((weak));
 extern void _PyFunction_Vectorcall(void) __attribute__((weak));
 
 static bool runs_python_code(place at) {
-  return at.function != NULL && (at.function == (void *)_PyEval_EvalFrameDefault || at.function == (void *)_PyFunction_Vectorcall);
+  return at.function != NULL &&
+         (at.function == (void *)_PyEval_EvalFrameDefault || at.function == (void *)_PyFunction_Vectorcall);
 }
 
 /* Whether the innermost function that is not Python's own is a watched library's, and asked for it itself: no code in Python
    runs in between, which has its own troubles without memory. Nobody looks farther out: a greenlet's stack ends in another's. */
-typedef struct { const void *python, *self; int left; bool watched; } search;
+typedef struct {
+  const void *python, *self;
+  int left;
+  bool watched;
+} search;
 
 static _Unwind_Reason_Code look_at(struct _Unwind_Context *frame, void *searching) {
   search *s = searching;
@@ -160,10 +174,22 @@ static bool python_fails(void) {
   return ours && hit();
 }
 
-static void *python_malloc(void *ctx, size_t n) { allocator *a = ctx; return python_fails() ? NULL : a->malloc(a->ctx, n); }
-static void *python_calloc(void *ctx, size_t n, size_t size) { allocator *a = ctx; return python_fails() ? NULL : a->calloc(a->ctx, n, size); }
-static void *python_realloc(void *ctx, void *p, size_t n) { allocator *a = ctx; return python_fails() ? NULL : a->realloc(a->ctx, p, n); }
-static void python_free(void *ctx, void *p) { allocator *a = ctx; a->free(a->ctx, p); }
+static void *python_malloc(void *ctx, size_t n) {
+  allocator *a = ctx;
+  return python_fails() ? NULL : a->malloc(a->ctx, n);
+}
+static void *python_calloc(void *ctx, size_t n, size_t size) {
+  allocator *a = ctx;
+  return python_fails() ? NULL : a->calloc(a->ctx, n, size);
+}
+static void *python_realloc(void *ctx, void *p, size_t n) {
+  allocator *a = ctx;
+  return python_fails() ? NULL : a->realloc(a->ctx, p, n);
+}
+static void python_free(void *ctx, void *p) {
+  allocator *a = ctx;
+  a->free(a->ctx, p);
+}
 
 /* ---- for tests, by ctypes ---- */
 

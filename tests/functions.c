@@ -41,7 +41,8 @@ static void tell(char **at, char *end, TVMValue v, int code, uint64_t flags) {
     case GD_BOOL: SAY("bool %lld;", (long long)v.v_int64); break;
     case GD_FLOAT: SAY("float %.17g;", v.v_float64); break;
     case GD_NULL: SAY("null;"); break;
-    case GD_TEXT: case GD_BYTES:
+    case GD_TEXT:
+    case GD_BYTES:
       SAY("%s %zu ", code == GD_TEXT ? "text" : "bytes", b->size);
       memcpy(*at, b->data, b->size);
       *at += b->size;
@@ -51,7 +52,11 @@ static void tell(char **at, char *end, TVMValue v, int code, uint64_t flags) {
     case GD_DEVICE: SAY("device %d %d;", v.v_device.device_type, v.v_device.device_id); break;
     case GD_DEFAULT: SAY("default;"); break;
     case GD_CALLABLE: SAY("callable;"); break;
-    case GD_LIST: SAY("["); tell_list(at, end, v.v_handle); SAY("]"); break;
+    case GD_LIST:
+      SAY("[");
+      tell_list(at, end, v.v_handle);
+      SAY("]");
+      break;
     case GD_TENSOR:
       SAY("tensor %d %d (", t->dtype.code, t->dtype.bits);
       for (int i = 0; i < t->ndim; i++) SAY("%lld:%lld,", (long long)t->shape[i], (long long)t->strides[i]);
@@ -82,7 +87,8 @@ static int new_like(GDContext *c, DLTensor *x, uint8_t fill, TVMValue *ret, int 
   DLManagedTensorVersioned *m;
   prototype.data = NULL, prototype.strides = NULL, prototype.byte_offset = 0;
   if (c->allocate(c, &prototype, &m) != 0) return -1;
-  if (x->device.device_type == 1) memset((char *)m->dl_tensor.data + m->dl_tensor.byte_offset, fill, (size_t)elements(x) * x->dtype.bits / 8);
+  if (x->device.device_type == 1)
+    memset((char *)m->dl_tensor.data + m->dl_tensor.byte_offset, fill, (size_t)elements(x) * x->dtype.bits / 8);
   ret->v_handle = m;
   *code = GD_MANAGED;
   return 0;
@@ -90,13 +96,15 @@ static int new_like(GDContext *c, DLTensor *x, uint8_t fill, TVMValue *ret, int 
 
 /* As new_like, in the memory that the host has for small outputs. */
 static int placed(GDContext *c, DLTensor *x, uint8_t fill, TVMValue *ret, int *code) {
-  size_t size = (size_t)elements(x) * x->dtype.bits / 8, head = (sizeof(DLManagedTensorVersioned) + 16 * (size_t)x->ndim + 63) & ~(size_t)63;
+  size_t size = (size_t)elements(x) * x->dtype.bits / 8,
+         head = (sizeof(DLManagedTensorVersioned) + 16 * (size_t)x->ndim + 63) & ~(size_t)63;
   DLManagedTensorVersioned *m = c->scratch;
   if (c->scratch == NULL) return fail(c, "ValueError", "no scratch memory");
   if (head + size > c->scratch_size || x->dtype.bits % 8 != 0) return fail(c, "ValueError", "too large");
   if ((uintptr_t)m % 64 != 0) return fail(c, "ValueError", "not aligned");
   int64_t *shape = (int64_t *)(m + 1), *strides = shape + x->ndim, step = 1;
-  *m = (DLManagedTensorVersioned){{1, 3}, NULL, NULL, 0, {(char *)m + head, {1, 0}, x->ndim, x->dtype, shape, strides, 0}};
+  *m = (DLManagedTensorVersioned){
+      {1, 3}, NULL, NULL, 0, {(char *)m + head, {1, 0}, x->ndim, x->dtype, shape, strides, 0}};
   for (int i = x->ndim - 1; i >= 0; i--) shape[i] = x->shape[i], strides[i] = step, step *= shape[i];
   memset((char *)m + head, fill, size);
   c->scratch = (char *)m + ((head + size + 63) & ~(size_t)63);
@@ -110,9 +118,12 @@ static void delete_nothing(DLManagedTensorVersioned *m) { (void)m; }
 static int odd(int64_t which, TVMValue *ret, int *code) {
   static int64_t shape[] = {2}, stride[] = {1};
   static float data[] = {1, 2};
-  static DLManagedTensorVersioned strange = {{9, 0}, NULL, delete_nothing, 0, {data, {1, 0}, 1, {2, 32, 1}, shape, stride, 0}};
-  static DLManagedTensorVersioned wild = {{1, 3}, NULL, delete_nothing, 0, {(void *)8, {1, 0}, 1, {2, 32, 1}, shape, stride, 0}};
-  static DLManagedTensorVersioned readonly = {{1, 3}, NULL, delete_nothing, 1, {data, {1, 0}, 1, {2, 32, 1}, shape, stride, 0}};
+  static DLManagedTensorVersioned strange = {
+      {9, 0}, NULL, delete_nothing, 0, {data, {1, 0}, 1, {2, 32, 1}, shape, stride, 0}};
+  static DLManagedTensorVersioned wild = {
+      {1, 3}, NULL, delete_nothing, 0, {(void *)8, {1, 0}, 1, {2, 32, 1}, shape, stride, 0}};
+  static DLManagedTensorVersioned readonly = {
+      {1, 3}, NULL, delete_nothing, 1, {data, {1, 0}, 1, {2, 32, 1}, shape, stride, 0}};
   GDList *l;
   ret->v_handle = NULL;
   switch (which) {
@@ -129,11 +140,14 @@ static int odd(int64_t which, TVMValue *ret, int *code) {
     case 10: *code = GD_MANAGED, ret->v_handle = &wild; return 0;
     case 11: *code = GD_MANAGED, ret->v_handle = &readonly; return 0;
     case 12: return text(ret, code, GD_TEXT, "\xff\xfe", 2);
-    case 13: l = list(3), l->codes[1] = 99, ret->v_handle = l, *code = GD_LIST; return text(&l->values[0], &l->codes[0], GD_TEXT, "kept", 4);
+    case 13:
+      l = list(3), l->codes[1] = 99, ret->v_handle = l, *code = GD_LIST;
+      return text(&l->values[0], &l->codes[0], GD_TEXT, "kept", 4);
     case 14: l = list(0), l->n = -5, ret->v_handle = l, *code = GD_TUPLE; return 0;
     case 16: *code = GD_DEFAULT; return 0;
     case 17: *code = GD_CALLABLE; return 0;
-    case 19: case 20: /* without values, without codes */
+    case 19:
+    case 20: /* without values, without codes */
       l = list(1), ret->v_handle = l, *code = GD_LIST;
       return which == 19 ? (l->values = NULL) : (void *)(l->codes = NULL), 0;
     case 21: *code = GD_UINT, ret->v_int64 = -1; return 0;
@@ -162,16 +176,50 @@ static int values(TVMValue *ret, int *code) {
   return 0;
 }
 
-enum { NOP0, NOP3, TELL, TELL9, ECHO, EMPTY_LIKE, TWO, ODD, FAIL, SILENT, VALUES, WAIT, INVOKE, WRITE, HELD, SCRATCH, BOTH, LISTED, STREAM, STREAM_OF, PLACED, PLACED_TWICE, LEND,
-       INSIST, ELSEWHERE, SURPLUS, MUTE, MANY, POLL, SPIN, DOZE };
+enum {
+  NOP0,
+  NOP3,
+  TELL,
+  TELL9,
+  ECHO,
+  EMPTY_LIKE,
+  TWO,
+  ODD,
+  FAIL,
+  SILENT,
+  VALUES,
+  WAIT,
+  INVOKE,
+  WRITE,
+  HELD,
+  SCRATCH,
+  BOTH,
+  LISTED,
+  STREAM,
+  STREAM_OF,
+  PLACED,
+  PLACED_TWICE,
+  LEND,
+  INSIST,
+  ELSEWHERE,
+  SURPLUS,
+  MUTE,
+  MANY,
+  POLL,
+  SPIN,
+  DOZE
+};
 
 __attribute__((unused)) static const GDFunction functions[] = {
 #define P(name) "{\"name\":\"" name "\",\"kind\":\"tensor\"}"
-#define D(name, params, results) {name, "{\"name\":\"" name "\",\"doc\":\"Does " name ".\",\"params\":[" params "],\"results\":[" results "]}"}
+#define D(name, params, results) \
+  {name, "{\"name\":\"" name "\",\"doc\":\"Does " name ".\",\"params\":[" params "],\"results\":[" results "]}"}
 #define T "{\"kind\":\"tensor\"}"
     D("nop0", "", ""),
     D("nop3", P("a") "," P("b") "," P("c"), ""),
-    D("tell", P("x") ",{\"name\":\"y\",\"kind\":\"int\",\"default\":\"1\"},{\"name\":\"z\",\"kind\":\"int\",\"default\":\"-0.5\"}", ""),
+    D("tell",
+      P("x") ",{\"name\":\"y\",\"kind\":\"int\",\"default\":\"1\"},{\"name\":\"z\",\"kind\":\"int\",\"default\":\"-0.5\"}",
+      ""),
     D("tell9", P("a") "," P("b") "," P("c") "," P("d") "," P("e") "," P("f") "," P("g") "," P("h") "," P("i"), ""),
     D("echo", P("x"), T),
     D("empty_like", P("x"), T),
@@ -197,7 +245,8 @@ __attribute__((unused)) static const GDFunction functions[] = {
     D("surplus", P("x"), T),
     D("mute", "{\"name\":\"kind\",\"kind\":\"str\"}", ""),
 #define P8(n) P(n "0") "," P(n "1") "," P(n "2") "," P(n "3") "," P(n "4") "," P(n "5") "," P(n "6") "," P(n "7")
-    D("many", P8("a") "," P8("b") "," P8("c") "," P8("d") "," P8("e") "," P8("f") "," P8("g") "," P8("h") "," P("last"), ""),
+    D("many", P8("a") "," P8("b") "," P8("c") "," P8("d") "," P8("e") "," P8("f") "," P8("g") "," P8("h") "," P("last"),
+      ""),
     D("poll", P("x"), ""),
     D("spin", P("x"), T),
     D("doze", P("x"), ""),
@@ -211,7 +260,8 @@ __attribute__((visibility("default"))) int no_stream(int32_t type, int32_t id, v
   return PyErr_SetString(PyExc_TypeError, "no stream"), -1;
 }
 
-__attribute__((unused)) static int call(TVMValue *args, int *codes, int n, TVMValue *ret, int *ret_code, void *resource_handle) {
+__attribute__((unused)) static int call(TVMValue *args, int *codes, int n, TVMValue *ret, int *ret_code,
+                                        void *resource_handle) {
   GDContext *c = resource_handle;
   const TVMByteArray *kind, *message;
   TVMValue scratch;
@@ -220,34 +270,48 @@ __attribute__((unused)) static int call(TVMValue *args, int *codes, int n, TVMVa
   int scratch_code, rc;
   *ret_code = GD_NULL;
   switch (c->function) {
-    case TELL: case TELL9: case WRITE: case MANY: return told(args, codes, n, ret, ret_code, c);
-    case STREAM: case STREAM_OF: /* on the device of the last tensor */
+    case TELL:
+    case TELL9:
+    case WRITE:
+    case MANY: return told(args, codes, n, ret, ret_code, c);
+    case STREAM:
+    case STREAM_OF: /* on the device of the last tensor */
       device = codes[n - 1] == GD_TENSOR ? ((DLTensor *)args[n - 1].v_handle)->device : args[n - 1].v_device;
-      return *ret_code = GD_INT, ret->v_int64 = 0, c->current_stream(c, device, &ret->v_handle) ? (*ret_code = GD_NULL, -1) : 0;
+      return *ret_code = GD_INT, ret->v_int64 = 0,
+             c->current_stream(c, device, &ret->v_handle) ? (*ret_code = GD_NULL, -1) : 0;
     case ECHO: ret->v_int64 = 0, *ret_code = GD_ARGUMENT; return 0;
-    case EMPTY_LIKE: return codes[0] == GD_TENSOR ? new_like(c, args[0].v_handle, 0, ret, ret_code) : fail(c, "TypeError", "want a tensor");
+    case EMPTY_LIKE:
+      return codes[0] == GD_TENSOR ? new_like(c, args[0].v_handle, 0, ret, ret_code)
+                                   : fail(c, "TypeError", "want a tensor");
     case SCRATCH: /* memory that it needs for itself comes first */
       if (new_like(c, args[0].v_handle, 9, &scratch, &scratch_code) != 0) return -1;
       rc = new_like(c, args[0].v_handle, 1, ret, ret_code);
       ((DLManagedTensorVersioned *)scratch.v_handle)->deleter(scratch.v_handle);
       return rc;
-    case TWO: case BOTH: case LISTED: case SURPLUS:
+    case TWO:
+    case BOTH:
+    case LISTED:
+    case SURPLUS:
       *ret_code = c->function == LISTED ? GD_LIST : GD_TUPLE, ret->v_handle = l = list(2);
       if (c->function == BOTH) l->codes[0] = GD_INT, l->values[0].v_int64 = 7;
-      else if (new_like(c, args[0].v_handle, 1, &l->values[0], &l->codes[0]) != 0) return free(l), *ret_code = GD_NULL, -1;
+      else if (new_like(c, args[0].v_handle, 1, &l->values[0], &l->codes[0]) != 0)
+        return free(l), *ret_code = GD_NULL, -1;
       rc = new_like(c, args[0].v_handle, 2, &l->values[1], &l->codes[1]);
       if (rc == 0) return 0;
-      if (l->codes[0] == GD_MANAGED) ((DLManagedTensorVersioned *)l->values[0].v_handle)->deleter(l->values[0].v_handle);
+      if (l->codes[0] == GD_MANAGED)
+        ((DLManagedTensorVersioned *)l->values[0].v_handle)->deleter(l->values[0].v_handle);
       return free(l), *ret_code = GD_NULL, rc;
     case PLACED: return placed(c, args[0].v_handle, 5, ret, ret_code);
     case PLACED_TWICE: /* two outputs, and the second one once more */
       l = list(4), l->codes[1] = GD_INT, l->values[1].v_int64 = (int64_t)c->scratch_size;
-      if (placed(c, args[0].v_handle, 1, &l->values[0], &l->codes[0]) != 0 || placed(c, args[0].v_handle, 2, &l->values[2], &l->codes[2]) != 0)
+      if (placed(c, args[0].v_handle, 1, &l->values[0], &l->codes[0]) != 0 ||
+          placed(c, args[0].v_handle, 2, &l->values[2], &l->codes[2]) != 0)
         return free(l), -1;
       return l->values[3] = l->values[2], l->codes[3] = l->codes[2], ret->v_handle = l, *ret_code = GD_TUPLE, 0;
     case LEND: /* one output to a callable, and then another one as the result */
       if (placed(c, args[1].v_handle, 3, &scratch, &scratch_code) != 0) return -1;
-      if (c->invoke(c, args[0].v_handle, &scratch, &scratch_code, 1, ret, ret_code) != 0) return *ret_code = GD_NULL, -1;
+      if (c->invoke(c, args[0].v_handle, &scratch, &scratch_code, 1, ret, ret_code) != 0)
+        return *ret_code = GD_NULL, -1;
       return placed(c, args[1].v_handle, 4, ret, ret_code);
     case ODD: return odd(args[0].v_int64, ret, ret_code);
     case FAIL:
@@ -264,11 +328,13 @@ __attribute__((unused)) static int call(TVMValue *args, int *codes, int n, TVMVa
       return 0;
     case INVOKE:
       args[1].v_int64 = 1;
-      if (c->invoke(c, args[0].v_handle, &args[1], (int[]){GD_ARGUMENT}, 1, ret, ret_code) != 0) return *ret_code = GD_NULL, -1;
+      if (c->invoke(c, args[0].v_handle, &args[1], (int[]){GD_ARGUMENT}, 1, ret, ret_code) != 0)
+        return *ret_code = GD_NULL, -1;
       if (*ret_code != GD_INT && *ret_code != GD_FLOAT) *ret_code = GD_NULL; /* lent: not ours to return */
       return 0;
     case INSIST: /* does not mind that the callable raises */
-      for (int i = 0; i < 2; i++) args[1].v_int64 = 1, c->invoke(c, args[0].v_handle, &args[1], (int[]){GD_ARGUMENT}, 1, &scratch, &scratch_code);
+      for (int i = 0; i < 2; i++)
+        args[1].v_int64 = 1, c->invoke(c, args[0].v_handle, &args[1], (int[]){GD_ARGUMENT}, 1, &scratch, &scratch_code);
       return 0;
     case ELSEWHERE: /* an output, but on another device */
       ((DLTensor *)args[0].v_handle)->device = args[1].v_device;
@@ -276,7 +342,8 @@ __attribute__((unused)) static int call(TVMValue *args, int *codes, int n, TVMVa
       ((DLTensor *)args[0].v_handle)->device = (DLDevice){1, 0};
       return rc;
     case POLL: return c->poll(c), c->poll(c), 0; /* and goes on */
-    case SPIN: case DOZE: /* never stop: in code of their own, and mostly in the system's */
+    case SPIN:
+    case DOZE: /* never stop: in code of their own, and mostly in the system's */
       for (volatile int64_t i = 0;; i++)
         if (c->function == DOZE && i % 1000000 == 0) usleep(3000);
     case MUTE: /* says less than there is to say */

@@ -18,8 +18,16 @@ void *PyObject_CallFunction(void *, const char *, ...);
 long PyLong_AsLong(void *);
 
 /* The fields that matter: manager_ctx and deleter are elsewhere in the two kinds of managed tensors. */
-typedef struct { char tensor[48]; void *owner; void (*deleter)(void *); } Legacy;
-typedef struct { char version[8]; void *owner; void (*deleter)(void *); } Versioned;
+typedef struct {
+  char tensor[48];
+  void *owner;
+  void (*deleter)(void *);
+} Legacy;
+typedef struct {
+  char version[8];
+  void *owner;
+  void (*deleter)(void *);
+} Versioned;
 
 /* ---- deleters ---- */
 
@@ -36,16 +44,33 @@ static void release(void *owner, void *block) {
 static void *owner_of(void *m, int versioned) { return versioned ? ((Versioned *)m)->owner : ((Legacy *)m)->owner; }
 
 #define DELETER(name, body) \
-  static void name(void *m, int versioned) { void *owner = owner_of(m, versioned); body } \
+  static void name(void *m, int versioned) { \
+    void *owner = owner_of(m, versioned); \
+    body \
+  } \
   void name##_legacy(void *m) { name(m, 0); } \
   void name##_versioned(void *m) { name(m, 1); }
 
-DELETER(delete_right, { if (Py_IsInitialized()) release(owner, m); })
+DELETER(delete_right, {
+  if (Py_IsInitialized()) release(owner, m);
+})
 DELETER(delete_after_the_end, { release(owner, m); })
-DELETER(delete_without_the_gil, { PyErr_Clear(); Py_DecRef(owner); free(m); })
-DELETER(delete_but_keep_the_owner, { (void)owner; free(m); })
-DELETER(delete_but_keep_the_block, { if (Py_IsInitialized()) release(owner, NULL); })
-DELETER(delete_on_threads_of_python, { if (!PyGILState_GetThisThreadState()) abort(); release(owner, m); })
+DELETER(delete_without_the_gil, {
+  PyErr_Clear();
+  Py_DecRef(owner);
+  free(m);
+})
+DELETER(delete_but_keep_the_owner, {
+  (void)owner;
+  free(m);
+})
+DELETER(delete_but_keep_the_block, {
+  if (Py_IsInitialized()) release(owner, NULL);
+})
+DELETER(delete_on_threads_of_python, {
+  if (!PyGILState_GetThisThreadState()) abort();
+  release(owner, m);
+})
 DELETER(delete_nothing, { (void)owner; })
 
 /* ---- destructors of capsules ---- */
@@ -103,7 +128,7 @@ void destroy_with_an_exception(void *capsule) {
 /* ---- slots of a table: what Python functions return, or -1 with what they raise ---- */
 
 void *hooks[3];
-int failure = -1;       /* the status of a function that raised */
+int failure = -1; /* the status of a function that raised */
 int keeps_exception = 1;
 
 static int call(void *hook, void *argument, void *out) {

@@ -17,11 +17,10 @@ static void after_fork(void) { forked = true; }
    GIL: any.
    Owns: takes the error, for as long as the process lives.
    Threads: any, once. */
-int gd_tvm_begin(gd_set_raised raise, void *error)
-{
-	set_raised = raise;
-	refusal = error;
-	return pthread_atfork(NULL, NULL, after_fork);
+int gd_tvm_begin(gd_set_raised raise, void *error) {
+  set_raised = raise;
+  refusal = error;
+  return pthread_atfork(NULL, NULL, after_fork);
 }
 
 /* The TVMFFISafeCallType of all functions, called by tvm-ffi; handle identifies the function.
@@ -30,10 +29,8 @@ int gd_tvm_begin(gd_set_raised raise, void *error)
    GIL: any.
    Owns: borrows the arguments; the result is the caller's; with -1 there is none, and the thread's error is set.
    Threads: any. */
-int32_t gd_tvm_call(uintptr_t handle, void *args, int32_t n, void *result)
-{
-	if (!forked)
-		return godlpackSafeCall(handle, args, n, result, (uintptr_t)pthread_self());
-	set_raised(refusal);
-	return -1;
+int32_t gd_tvm_call(uintptr_t handle, void *args, int32_t n, void *result) {
+  if (!forked) return godlpackSafeCall(handle, args, n, result, (uintptr_t)pthread_self());
+  set_raised(refusal);
+  return -1;
 }

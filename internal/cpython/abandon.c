@@ -28,11 +28,11 @@ GD_OWN gd_watch gd_watched;
 /* The state of the watched call, the one with this serial number. */
 static GD_OWN struct {
   _Atomic uint64_t serial;
-  _Atomic int64_t first;  /* time of the first signal, in milliseconds; 0: none came */
-  atomic_bool wanted;     /* the second one came */
-  atomic_bool again;      /* the watcher sent one, to check again whether the call can be left */
+  _Atomic int64_t first; /* time of the first signal, in milliseconds; 0: none came */
+  atomic_bool wanted;    /* the second one came */
+  atomic_bool again;     /* the watcher sent one, to check again whether the call can be left */
   bool told;
-  sigset_t mask;          /* of the thread before the handler */
+  sigset_t mask; /* of the thread before the handler */
 } state;
 
 typedef struct sigaction action;
@@ -147,8 +147,9 @@ static void return_to_top(const call *c, uint64_t serial) {
 }
 
 static void look(const call *c, uint64_t serial) {
-  static const char hint[] = "\ngodlpack: the Go function that runs does not stop by itself (it never asks kernel.Ctx.Err); "
-                             "press Ctrl-C again to leave the call\n";
+  static const char hint[] =
+      "\ngodlpack: the Go function that runs does not stop by itself (it never asks kernel.Ctx.Err); "
+      "press Ctrl-C again to leave the call\n";
   return_to_top(c, serial);
   if (state.serial != serial || state.first == 0) return;
   if (state.wanted) {
@@ -211,8 +212,7 @@ void gd_watch_calls(void) {
   if (signals != NULL && ask == NULL) ask = PyObject_GetAttrString(signals, "getsignal");
   if (signals != NULL && usual == NULL) usual = PyObject_GetAttrString(signals, "default_int_handler");
   PyObject *made[] = {threading, thread, ident, signals};
-  for (int i = 0; i < 4; i++)
-    Py_DecRef(made[i]);
+  for (int i = 0; i < 4; i++) Py_DecRef(made[i]);
   if (PyErr_Occurred() != NULL) return gd_watched.thread = 0, PyErr_Clear();
   install(true);
 }
@@ -254,6 +254,9 @@ PyObject *gd_abandon(call *c) {
   }
   if (PyErr_CheckSignals() != 0 && !PyErr_ExceptionMatches(PyExc_KeyboardInterrupt)) return NULL;
   PyErr_Clear();
-  return PyErr_Format(PyExc_KeyboardInterrupt, "%U() did not stop and was left while it ran: what it works on stays in memory, its goroutines may go on, "
-                      "and the next call of its library starts that anew, without its state", c->f->name);
+  return PyErr_Format(
+      PyExc_KeyboardInterrupt,
+      "%U() did not stop and was left while it ran: what it works on stays in memory, its goroutines may go on, "
+      "and the next call of its library starts that anew, without its state",
+      c->f->name);
 }

@@ -22,12 +22,14 @@ PyObject *gd_abandon(call *c);
 
 static inline void gd_watch_call(call *c) {
   if (!pthread_equal(pthread_self(), gd_watched.thread)) return;
-  atomic_store_explicit(&gd_watched.serial, atomic_load_explicit(&gd_watched.serial, memory_order_relaxed) + 1, memory_order_relaxed);
+  atomic_store_explicit(&gd_watched.serial, atomic_load_explicit(&gd_watched.serial, memory_order_relaxed) + 1,
+                        memory_order_relaxed);
   atomic_store_explicit(&gd_watched.call, c, memory_order_release);
 }
 
 static inline void gd_unwatch_call(const call *c) {
-  if (atomic_load_explicit(&gd_watched.call, memory_order_relaxed) == c) atomic_store_explicit(&gd_watched.call, NULL, memory_order_release);
+  if (atomic_load_explicit(&gd_watched.call, memory_order_relaxed) == c)
+    atomic_store_explicit(&gd_watched.call, NULL, memory_order_release);
 }
 
 #endif

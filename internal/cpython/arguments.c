@@ -25,10 +25,13 @@ bool gd_follows(const call *c, int32_t device) {
 bool gd_follow(call *c, const DLPackExchangeAPI *api, int32_t device) {
   if (gd_follows(c, device)) return true;
   uintptr_t *current = gd_current_stream(device, true);
-  if (current == NULL) return PyErr_Format(PyExc_BufferError, "%U(): no place for a stream of cuda:%d", c->f->name, (int)device), false;
+  if (current == NULL)
+    return PyErr_Format(PyExc_BufferError, "%U(): no place for a stream of cuda:%d", c->f->name, (int)device), false;
   void *stream = (void *)*current; /* if the table has no such function */
   if (api->current_work_stream != NULL && api->current_work_stream(kDLCUDA, device, &stream) != 0) {
-    if (PyErr_Occurred() == NULL) PyErr_Format(PyExc_RuntimeError, "%U(): its caller's library does not know its stream of cuda:%d", c->f->name, (int)device);
+    if (PyErr_Occurred() == NULL)
+      PyErr_Format(PyExc_RuntimeError, "%U(): its caller's library does not know its stream of cuda:%d", c->f->name,
+                   (int)device);
     return false;
   }
   followed *f = gd_reserve(c, sizeof *f);
@@ -42,7 +45,9 @@ bool gd_follow(call *c, const DLPackExchangeAPI *api, int32_t device) {
 /* Follows the library of x, from which t was borrowed. */
 static bool follow_owner(call *c, PyObject *x, const DLTensor *t) {
   const gd_plan *plan = t->device.device_type == kDLCUDA ? gd_plan_of(Py_TYPE(x)) : NULL;
-  return t->device.device_type != kDLCUDA || gd_follow(c, plan != NULL && plan->protocol == GD_BY_TABLE ? plan->api : &gd_exchange_api, t->device.device_id);
+  return t->device.device_type != kDLCUDA ||
+         gd_follow(c, plan != NULL && plan->protocol == GD_BY_TABLE ? plan->api : &gd_exchange_api,
+                   t->device.device_id);
 }
 
 /* ---- arguments ---- */
@@ -73,7 +78,8 @@ static bool borrow_by_table(call *c, PyObject *x, const gd_plan *plan, bool writ
   r->api = api;
   r->torch = plan->torch;
   r->imported = false;
-  if (api->dltensor_from_py_object_no_sync == NULL || (writes && !plan->guarded)) return false; /* it may be read-only */
+  if (api->dltensor_from_py_object_no_sync == NULL || (writes && !plan->guarded))
+    return false; /* it may be read-only */
   if (api->dltensor_from_py_object_no_sync(x, &r->t) != 0 || !gd_fast_path_ok(&r->t)) return false;
   if (plan->asks_python) {
     if (!gd_before_python(c) || !gd_torch_fast_path_ok(x, plan, &r->t, writes)) return false;
@@ -116,12 +122,15 @@ static bool pack_tensor(call *c, PyObject *x, bool writes, const GDList *to, int
 }
 
 /* Lets Go convert x, and make a plan for its type. A class that Go returns unchanged is a callable. */
-GD_RARE static bool pack_by_go(call *c, PyObject *x, PyObject *name, bool writes, int depth, const GDList *to, int64_t i, record *r) {
-  PyObject *args[] = {x, name == NULL ? Py_None : name, writes ? Py_True : Py_False, depth > 0 ? Py_True : Py_False}, *y = NULL;
+GD_RARE static bool pack_by_go(call *c, PyObject *x, PyObject *name, bool writes, int depth, const GDList *to,
+                               int64_t i, record *r) {
+  PyObject *args[] = {x, name == NULL ? Py_None : name, writes ? Py_True : Py_False, depth > 0 ? Py_True : Py_False},
+           *y = NULL;
   PyErr_Clear();
   if (!gd_before_python(c)) return false;
   const gd_plan *plan = gd_plan_of(Py_TYPE(x));
-  if (plan != NULL && (plan->protocol == GD_BY_METHOD || plan->protocol == GD_BY_BUFFER)) y = gd_fast_from_dlpack(NULL, &x, 1, NULL);
+  if (plan != NULL && (plan->protocol == GD_BY_METHOD || plan->protocol == GD_BY_BUFFER))
+    y = gd_fast_from_dlpack(NULL, &x, 1, NULL);
   else y = gd_enter(GD_OP_function_argument, (PyObject *)c->f, args, 4, NULL);
   if (gd_hold(c, y) == NULL) return false;
   if (y == x) return to->codes[i] = GD_CALLABLE, to->values[i].v_handle = x, true;
@@ -134,18 +143,23 @@ GD_RARE static bool pack_by_go(call *c, PyObject *x, PyObject *name, bool writes
 
 /* Lists that contain each other, or the same list many times, may have more elements than fit in memory. */
 static bool may_nest(call *c, Py_ssize_t n, int depth) {
-  if (depth >= DEEP) return PyErr_Format(PyExc_ValueError, "%U(): lists nested deeper than %d", c->f->name, DEEP), false;
+  if (depth >= DEEP)
+    return PyErr_Format(PyExc_ValueError, "%U(): lists nested deeper than %d", c->f->name, DEEP), false;
   if (depth > 0) c->nested += n;
   if (c->nested <= MOST_NESTED) return true;
-  return PyErr_Format(PyExc_ValueError, "%U(): lists in lists with more than %d elements: pass a tensor, or one list", c->f->name, MOST_NESTED), false;
+  return PyErr_Format(PyExc_ValueError, "%U(): lists in lists with more than %d elements: pass a tensor, or one list",
+                      c->f->name, MOST_NESTED),
+         false;
 }
 
 static bool pack_list(call *c, PyObject *x, PyObject *name, bool writes, int depth, TVMValue *value) {
   bool tuple = PyType_GetFlags(Py_TYPE(x)) & Py_TPFLAGS_TUPLE_SUBCLASS;
-  if (!tuple && (!gd_before_python(c) || (x = gd_hold(c, PyList_AsTuple(x))) == NULL)) return false; /* the list may change; a new tuple may collect garbage */
+  if (!tuple && (!gd_before_python(c) || (x = gd_hold(c, PyList_AsTuple(x))) == NULL))
+    return false; /* the list may change; a new tuple may collect garbage */
   Py_ssize_t n = PyTuple_Size(x);
   if (!may_nest(c, n, depth)) return false;
-  GDList *list = gd_reserve(c, sizeof *list + (size_t)n * (sizeof *list->values + sizeof *list->flags + sizeof *list->codes));
+  GDList *list = gd_reserve(
+      c, sizeof *list + (size_t)n * (sizeof *list->values + sizeof *list->flags + sizeof *list->codes));
   if (list == NULL) return false;
   TVMValue *values = (TVMValue *)(list + 1);
   *list = (GDList){n, values, (int32_t *)((uint64_t *)(values + n) + n), (uint64_t *)(values + n)};
@@ -165,8 +179,13 @@ GD_RARE static bool pack_huge(call *c, PyObject *x, PyObject *name, TVMValue *va
   value->v_float64 = PyLong_AsDouble(x);
   if (PyErr_Occurred() == NULL) return true;
   PyErr_Clear();
-  if (name == NULL) return PyErr_Format(PyExc_OverflowError, "%U(): what a callable returned: the int is too large, also for a float", c->f->name), false;
-  return PyErr_Format(PyExc_OverflowError, "%U(): argument '%U': the int is too large, also for a float", c->f->name, name), false;
+  if (name == NULL)
+    return PyErr_Format(PyExc_OverflowError, "%U(): what a callable returned: the int is too large, also for a float",
+                        c->f->name),
+           false;
+  return PyErr_Format(PyExc_OverflowError, "%U(): argument '%U': the int is too large, also for a float", c->f->name,
+                      name),
+         false;
 }
 
 static bool pack_int(call *c, PyObject *x, PyObject *name, TVMValue *value, int32_t *code) {
@@ -189,7 +208,8 @@ static bool pack_bytes(call *c, PyObject *x, bool text, TVMValue *value) {
 }
 
 /* gd_pack for everything but tensors that can be borrowed in place. */
-static bool pack_other(call *c, PyObject *x, PyObject *name, bool writes, int depth, const GDList *to, int64_t i, record *r) {
+static bool pack_other(call *c, PyObject *x, PyObject *name, bool writes, int depth, const GDList *to, int64_t i,
+                       record *r) {
   PyTypeObject *type = Py_TYPE(x);
   TVMValue *v = &to->values[i];
   int32_t *code = &to->codes[i];
@@ -202,11 +222,13 @@ static bool pack_other(call *c, PyObject *x, PyObject *name, bool writes, int de
   if (flags & Py_TPFLAGS_LONG_SUBCLASS) return pack_int(c, x, name, v, code);
   if (PyType_IsSubtype(type, &PyFloat_Type)) return *code = GD_FLOAT, v->v_float64 = PyFloat_AsDouble(x), true;
   if (flags & Py_TPFLAGS_UNICODE_SUBCLASS) return *code = GD_TEXT, pack_bytes(c, x, true, v);
-  if (flags & (Py_TPFLAGS_LIST_SUBCLASS | Py_TPFLAGS_TUPLE_SUBCLASS)) return *code = GD_LIST, pack_list(c, x, name, writes, depth, v);
+  if (flags & (Py_TPFLAGS_LIST_SUBCLASS | Py_TPFLAGS_TUPLE_SUBCLASS))
+    return *code = GD_LIST, pack_list(c, x, name, writes, depth, v);
   if (flags & Py_TPFLAGS_BYTES_SUBCLASS) return *code = GD_BYTES, pack_bytes(c, x, false, v);
   if (type == gd_dtype_type) return *code = GD_DTYPE, v->v_type = ((gd_descriptor *)x)->value.dtype, true;
   if (type == gd_device_type) return *code = GD_DEVICE, v->v_device = ((gd_descriptor *)x)->value.device, true;
-  if (gd_plan_of(type) == NULL && !(flags & Py_TPFLAGS_TYPE_SUBCLASS) && PyCallable_Check(x)) return *code = GD_CALLABLE, v->v_handle = x, true;
+  if (gd_plan_of(type) == NULL && !(flags & Py_TPFLAGS_TYPE_SUBCLASS) && PyCallable_Check(x))
+    return *code = GD_CALLABLE, v->v_handle = x, true;
   return pack_by_go(c, x, name, writes, depth, to, i, r);
 }
 
@@ -244,7 +266,8 @@ bool gd_bind(call *c, PyObject **objects, PyObject *const *args, Py_ssize_t n, P
   const gd_function *f = c->f;
   if (n > f->count)
     return PyErr_Format(PyExc_TypeError, "%U() takes %d positional argument%s but %zd %s given", f->name, f->count,
-                        f->count == 1 ? "" : "s", n, n == 1 ? "was" : "were"), false;
+                        f->count == 1 ? "" : "s", n, n == 1 ? "was" : "were"),
+           false;
   for (Py_ssize_t i = 0; i < f->count; i++) objects[i] = i < n ? args[i] : NULL;
   PyObject *like = Py_None;
   for (Py_ssize_t k = 0; kwnames != NULL && k < PyTuple_Size(kwnames); k++) {
@@ -254,9 +277,12 @@ bool gd_bind(call *c, PyObject **objects, PyObject *const *args, Py_ssize_t n, P
     if (i == f->count) /* not the same object: perhaps the same name */
       for (i = 0; i < f->count && PyUnicode_Compare(f->parameters[i], name) != 0; i++) {}
     if (i == f->count && f->outputs != 0 && PyUnicode_CompareWithASCIIString(name, "like") == 0) like = x;
-    else if (i == f->count && f->outputs != 0 && PyUnicode_CompareWithASCIIString(name, "out") == 0) c->outputs.out = x == Py_None ? NULL : x;
-    else if (i == f->count) return PyErr_Format(PyExc_TypeError, "%U() got an unexpected keyword argument '%U'", f->name, name), false;
-    else if (objects[i] != NULL) return PyErr_Format(PyExc_TypeError, "%U() got multiple values for argument '%U'", f->name, name), false;
+    else if (i == f->count && f->outputs != 0 && PyUnicode_CompareWithASCIIString(name, "out") == 0)
+      c->outputs.out = x == Py_None ? NULL : x;
+    else if (i == f->count)
+      return PyErr_Format(PyExc_TypeError, "%U() got an unexpected keyword argument '%U'", f->name, name), false;
+    else if (objects[i] != NULL)
+      return PyErr_Format(PyExc_TypeError, "%U() got multiple values for argument '%U'", f->name, name), false;
     else objects[i] = x;
   }
   c->objects = objects;
@@ -272,8 +298,7 @@ bool gd_pack_arguments(call *c, const GDList *to, record *records) {
   for (int i = 0; i < f->count; i++) {
     bool writes = i >= 64 || f->writes >> i & 1;
     if (c->objects[i] == NULL) to->codes[i] = GD_DEFAULT, to->values[i].v_int64 = 0, to->flags[i] = 0;
-    else if (!gd_pack(c, c->objects[i], f->parameters[i], writes, 0, to, i, i < FEW ? &records[i] : NULL))
-      return false;
+    else if (!gd_pack(c, c->objects[i], f->parameters[i], writes, 0, to, i, i < FEW ? &records[i] : NULL)) return false;
   }
   return true;
 }

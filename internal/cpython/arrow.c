@@ -49,7 +49,10 @@ PyObject *gd_arrow_array(gd_tensor *x) {
   if (capsule == NULL) return free(a), free(buffers), NULL;
   buffers[0] = NULL; /* the validity bitmap: no nulls */
   buffers[1] = (char *)x->t.data + x->t.byte_offset;
-  *a = (struct ArrowArray){.length = x->t.shape[0], .n_buffers = 2, .buffers = buffers, .release = array_release,
+  *a = (struct ArrowArray){.length = x->t.shape[0],
+                           .n_buffers = 2,
+                           .buffers = buffers,
+                           .release = array_release,
                            .private_data = gd_storage_retain(x->storage)};
   return capsule;
 }

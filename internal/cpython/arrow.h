@@ -20,6 +20,7 @@ struct ArrowArray {
   void *private_data;
 };
 
-_Static_assert(sizeof(struct ArrowSchema) == 72 && sizeof(struct ArrowArray) == 80, "the records are not laid out as Arrow says");
+_Static_assert(sizeof(struct ArrowSchema) == 72 && sizeof(struct ArrowArray) == 80,
+               "the records are not laid out as Arrow says");
 
 #endif

@@ -7,7 +7,9 @@
    GIL: held; may run Python code.
    Owns: the call holds the pins; false with an exception set on failure.
    Threads: the calling one. */
-bool gd_may_give_gil(call *c) { return c->tensors.borrowed == NULL || c->f->holds || gd_is_alone() || gd_pin_borrowed(c); }
+bool gd_may_give_gil(call *c) {
+  return c->tensors.borrowed == NULL || c->f->holds || gd_is_alone() || gd_pin_borrowed(c);
+}
 
 /* The one call into the library. */
 static int cross(call *c, const GDList *args) {
@@ -25,8 +27,17 @@ static PyObject *enter(call *c, const GDList *args) {
   if (!gd_may_give_gil(c)) return NULL;
   gd_take_scratch(c);
   c->entry.forks = gd_forks();
-  c->host = (GDContext){sizeof c->host, c->f->index, args->flags, gd_host_allocate, gd_host_poll, gd_host_invoke, gd_host_fail, 0, gd_host_current_stream,
-                        c->outputs.scratch, c->outputs.scratch == NULL ? 0 : SCRATCH};
+  c->host = (GDContext){sizeof c->host,
+                        c->f->index,
+                        args->flags,
+                        gd_host_allocate,
+                        gd_host_poll,
+                        gd_host_invoke,
+                        gd_host_fail,
+                        0,
+                        gd_host_current_stream,
+                        c->outputs.scratch,
+                        c->outputs.scratch == NULL ? 0 : SCRATCH};
   bool elsewhere = gd_waiting != 0 && gd_needs_standin(c);
   if (!c->f->holds) c->entry.thread = PyEval_SaveThread();
   int rc = elsewhere ? gd_stand_in(c, args) : cross(c, args);
@@ -54,7 +65,8 @@ PyObject *gd_call(PyObject *self, PyObject *const *args, size_t nargs, PyObject 
   Py_ssize_t n = (Py_ssize_t)(nargs & ~GD_VECTORCALL_ARGUMENTS_OFFSET);
   bool ready = true;
   if (f->count > FEW) {
-    list.values = gd_reserve(c, (size_t)f->count * (sizeof *list.values + sizeof *list.flags + sizeof *list.codes + sizeof *all));
+    list.values = gd_reserve(
+        c, (size_t)f->count * (sizeof *list.values + sizeof *list.flags + sizeof *list.codes + sizeof *all));
     list.flags = (uint64_t *)(list.values + f->count);
     all = (PyObject **)(list.flags + f->count);
     list.codes = (int32_t *)(all + f->count);
@@ -62,7 +74,8 @@ PyObject *gd_call(PyObject *self, PyObject *const *args, size_t nargs, PyObject 
   }
   if (ready && (n != f->count || kwnames != NULL)) ready = gd_bind(c, all, args, n, kwnames);
   if (ready && gd_pack_arguments(c, &list, fr->records) && (c->outputs.out == NULL || gd_take_out(c, &list)) &&
-      (c->outputs.like != NULL || f->like == NULL || (gd_function_like((gd_function *)self) && gd_take_like(c, f->like)))) {
+      (c->outputs.like != NULL || f->like == NULL ||
+       (gd_function_like((gd_function *)self) && gd_take_like(c, f->like)))) {
     if (c->outputs.like == NULL) c->outputs.like = (PyObject *)gd_tensor_type;
     c->entry.library = gd_library_open(f->library, f); /* once more: an argument's own code may have forked */
     made = c->entry.library == NULL ? NULL : enter(c, &list);

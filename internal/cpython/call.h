@@ -12,9 +12,8 @@
 #include "greenlet.h"
 
 enum {
-  FEW = 8,         /* arguments, and dimensions, for which a frame has room */
-  PAGE = 4096,     /* bytes of memory that a call takes at once, if it needs more */
-  SCRATCH = 4096,  /* bytes for small outputs: a copy costs less than an allocation that Go requests */
+  FEW = 8,        /* arguments, and dimensions, for which a frame has room */
+  SCRATCH = 4096, /* bytes for small outputs: a copy costs less than an allocation that Go requests */
 };
 
 /* A tensor argument in its owner's memory, borrowed in place or imported by Go, with its own copies of shape and strides: the
@@ -30,11 +29,19 @@ typedef struct record {
   int64_t dims[2 * FEW];
 } record;
 
-typedef struct block { struct block *next; } block;
-typedef struct held { struct held *next; PyObject *object; } held;
-typedef struct followed { struct followed *next; int32_t device; uintptr_t *current, before; } followed;
-typedef union scratch { union scratch *next; char memory[SCRATCH]; } scratch;
-typedef struct { size_t size; const char *message; char kind[]; } failure; /* the message follows the kind's NUL */
+typedef struct block block; /* these three are frame.c's */
+typedef struct held held;
+typedef union scratch scratch;
+typedef struct followed {
+  struct followed *next;
+  int32_t device;
+  uintptr_t *current, before;
+} followed;
+typedef struct {
+  size_t size;
+  const char *message;
+  char kind[];
+} failure; /* the message follows the kind's NUL */
 
 /* The memory that out= offers to the only output of a call. */
 typedef struct {
@@ -42,10 +49,8 @@ typedef struct {
   atomic_bool taken;
 } offer;
 
-typedef struct standin standin;
-
 typedef struct call {
-  GDContext host;           /* first: the library passes its address back */
+  GDContext host; /* first: the library passes its address back */
   const gd_function *f;
   PyObject *const *objects; /* the arguments, one for each parameter: NULL where none was given */
   int64_t nested;           /* elements of lists in lists */
@@ -69,26 +74,26 @@ typedef struct call {
     int64_t forks;            /* gd_forks() before the call */
     jmp_buf *back;            /* the jump target of a forked child, and of an abandoned call */
     TVMValue result;
-    int code;                 /* of the result */
-    bool lost;                /* its library's runtime was given up: the call cannot return to it */
-    bool holds;               /* holds the GIL until it returns; a copy for the watching thread, as the function may be gone */
-    bool stopped;             /* polling raised, or the call was abandoned: it fails, whatever the function returns */
+    int code;     /* of the result */
+    bool lost;    /* its library's runtime was given up: the call cannot return to it */
+    bool holds;   /* holds the GIL until it returns; a copy for the watching thread, as the function may be gone */
+    bool stopped; /* polling raised, or the call was abandoned: it fails, whatever the function returns */
   } entry;
   struct {
     block *blocks;
-    char *room;               /* unused part of the newest block */
+    char *room; /* unused part of the newest block */
     size_t left;
-    held *held;               /* objects that must live until the end */
+    held *held; /* objects that must live until the end */
   } memory;
   struct {
     record *borrowed, *pinned; /* in place: those that only their owner keeps, and the pinned ones */
     followed *followed;        /* our current streams that are set to others' until the end */
   } tensors;
   struct {
-    standin *standin;         /* the thread that runs it instead of the calling one; NULL: none */
-    struct call *outer;       /* the next call that waits for a callback */
-    uint64_t caller;          /* the waiting thread */
-    PyObject *greenlet;       /* and its greenlet; NULL without the package greenlet */
+    struct standin *standin; /* the thread that runs it instead of the calling one; NULL: none */
+    struct call *outer;      /* the next call that waits for a callback */
+    uint64_t caller;         /* the waiting thread */
+    PyObject *greenlet;      /* and its greenlet; NULL without the package greenlet */
   } wait;
 } call;
 
@@ -102,7 +107,7 @@ void gd_call_begin(call *c, const gd_function *f, PyObject *const *objects);
 void gd_call_end(call *c);
 
 static inline bool gd_in_scratch(const call *c, const void *p) {
-  return c->outputs.scratch != NULL && (uintptr_t)p - (uintptr_t)c->outputs.scratch < sizeof *c->outputs.scratch;
+  return c->outputs.scratch != NULL && (uintptr_t)p - (uintptr_t)c->outputs.scratch < SCRATCH;
 }
 
 /* ---- arguments.c ---- */

@@ -77,7 +77,8 @@ int gd_poll_here(call *c) {
    C because: (b).
    Threads: the calling one. */
 int gd_stream_here(call *c, DLDevice device, void **out) {
-  bool known = device.device_type != kDLCUDA || c->outputs.protocol != GD_BY_TABLE || gd_follow(c, c->outputs.api, device.device_id);
+  bool known = device.device_type != kDLCUDA || c->outputs.protocol != GD_BY_TABLE ||
+               gd_follow(c, c->outputs.api, device.device_id);
   if (!known) gd_keep_exception(c);
   return known ? gd_exchange_api.current_work_stream(device.device_type, device.device_id, out) : -1;
 }
@@ -144,7 +145,8 @@ int gd_host_current_stream(GDContext *host, DLDevice device, void **out) {
 int gd_host_invoke(GDContext *host, void *callable, TVMValue *args, int *codes, int n, TVMValue *ret, int *ret_code) {
   call *c = (call *)host;
   if (gd_is_finalizing()) return -1;
-  if (gd_is_elsewhere(c)) return gd_ask_caller(c, &(question){ASK_INVOKE, {0}, NULL, callable, args, codes, n, ret, ret_code});
+  if (gd_is_elsewhere(c))
+    return gd_ask_caller(c, &(question){ASK_INVOKE, {0}, NULL, callable, args, codes, n, ret, ret_code});
   take_gil(c);
   int rc = gd_invoke_here(c, callable, args, codes, n, ret, ret_code);
   give_gil(c);

@@ -81,7 +81,9 @@ static void *open_in_folder(int from, char *why, size_t size) {
 void gd_say_remedy(char *why, size_t size) {
   size_t used = strlen(why);
   if (strstr(why, "static TLS") != NULL)
-    snprintf(why + used, size - used, ": start Python with GLIBC_TUNABLES=glibc.rtld.optional_static_tls=16384 in its environment, for 2,000 more Go runtimes");
+    snprintf(
+        why + used, size - used,
+        ": start Python with GLIBC_TUNABLES=glibc.rtld.optional_static_tls=16384 in its environment, for 2,000 more Go runtimes");
 }
 
 /* gd_open_copy opens a copy of the library at path that shares no variable with the copies that are open; its symbols stay

@@ -36,7 +36,8 @@ static PyObject *descriptor_str(PyObject *self) {
 }
 
 static PyObject *descriptor_repr(PyObject *self) {
-  return PyUnicode_FromFormat("%s(%R)", Py_TYPE(self) == gd_dtype_type ? "DType" : "Device", ((gd_descriptor *)self)->name);
+  return PyUnicode_FromFormat("%s(%R)", Py_TYPE(self) == gd_dtype_type ? "DType" : "Device",
+                              ((gd_descriptor *)self)->name);
 }
 
 static PyObject *descriptor_compare(PyObject *self, PyObject *other, int how) {
@@ -45,7 +46,8 @@ static PyObject *descriptor_compare(PyObject *self, PyObject *other, int how) {
     return Py_NotImplemented;
   }
   if (Py_TYPE(self) == Py_TYPE(other))
-    return PyBool_FromLong((((gd_descriptor *)self)->value.key == ((gd_descriptor *)other)->value.key) == (how == Py_EQ));
+    return PyBool_FromLong((((gd_descriptor *)self)->value.key == ((gd_descriptor *)other)->value.key) ==
+                           (how == Py_EQ));
   int op = Py_TYPE(self) == gd_dtype_type ? GD_OP_dtype_compare : GD_OP_device_compare;
   PyObject *equal = gd_enter(op, self, &other, 1, NULL);
   if (how == Py_EQ || equal == NULL || equal == Py_NotImplemented) return equal;
@@ -58,8 +60,12 @@ static PyObject *descriptor_make(int op, PyTypeObject *type, PyObject *args, PyO
   PyObject *both[2] = {args, kwargs};
   return gd_enter(op, (PyObject *)type, both, kwargs == NULL ? 1 : 2, NULL);
 }
-static PyObject *dtype_new(PyTypeObject *type, PyObject *args, PyObject *kw) { return descriptor_make(GD_OP_dtype_new, type, args, kw); }
-static PyObject *device_new(PyTypeObject *type, PyObject *args, PyObject *kw) { return descriptor_make(GD_OP_device_new, type, args, kw); }
+static PyObject *dtype_new(PyTypeObject *type, PyObject *args, PyObject *kw) {
+  return descriptor_make(GD_OP_dtype_new, type, args, kw);
+}
+static PyObject *device_new(PyTypeObject *type, PyObject *args, PyObject *kw) {
+  return descriptor_make(GD_OP_device_new, type, args, kw);
+}
 
 #define FIELD(name, kind, field, doc) {name, kind, offsetof(gd_descriptor, field), GD_READONLY, doc}
 static PyMemberDef dtype_members[] = {
@@ -70,7 +76,9 @@ static PyMemberDef dtype_members[] = {
     FIELD("itemsize", GD_T_INT, itemsize, doc_dtype_itemsize),
     {0},
 };
-static PyObject *dtype_numpy(PyObject *self, void *ignored) { return (void)ignored, gd_enter(GD_OP_dtype_numpy, self, NULL, 0, NULL); }
+static PyObject *dtype_numpy(PyObject *self, void *ignored) {
+  return (void)ignored, gd_enter(GD_OP_dtype_numpy, self, NULL, 0, NULL);
+}
 static PyGetSetDef dtype_getset[] = {
     {"__numpy_dtype__", dtype_numpy, NULL, doc_dtype_numpy_dtype, NULL},
     {0},
@@ -86,19 +94,21 @@ static PyGetSetDef device_getset[] = {{0}};
 GD_DTYPE_METHODS(GD_TRAMPOLINE)
 GD_DEVICE_METHODS(GD_TRAMPOLINE)
 
-static PyMethodDef dtype_methods[] = {GD_DTYPE_METHODS(GD_METHOD) {0}};
-static PyMethodDef device_methods[] = {GD_DEVICE_METHODS(GD_METHOD) {0}};
+static PyMethodDef dtype_methods[] = {GD_DTYPE_METHODS(GD_METHOD){0}};
+static PyMethodDef device_methods[] = {GD_DEVICE_METHODS(GD_METHOD){0}};
 
 #define DESCRIPTOR_SLOTS(doc, members, methods, getset, new) \
   (PyType_Slot[]) { \
-    {Py_tp_doc, (void *)doc}, {Py_tp_new, new}, {Py_tp_dealloc, descriptor_dealloc}, {Py_tp_members, members}, {Py_tp_methods, methods}, {Py_tp_getset, getset}, \
-        {Py_tp_repr, descriptor_repr}, {Py_tp_str, descriptor_str}, {Py_tp_hash, descriptor_hash}, {Py_tp_richcompare, descriptor_compare}, {0}, \
+    {Py_tp_doc, (void *)doc}, {Py_tp_new, new}, {Py_tp_dealloc, descriptor_dealloc}, {Py_tp_members, members}, \
+        {Py_tp_methods, methods}, {Py_tp_getset, getset}, {Py_tp_repr, descriptor_repr}, {Py_tp_str, descriptor_str}, \
+        {Py_tp_hash, descriptor_hash}, {Py_tp_richcompare, descriptor_compare}, {0}, \
   }
 #define DESCRIPTOR_FLAGS Py_TPFLAGS_DEFAULT | Py_TPFLAGS_IMMUTABLETYPE
 static PyType_Spec dtype_spec = {"godlpack.DType", sizeof(gd_descriptor), 0, DESCRIPTOR_FLAGS,
                                  DESCRIPTOR_SLOTS(doc_dtype, dtype_members, dtype_methods, dtype_getset, dtype_new)};
-static PyType_Spec device_spec = {"godlpack.Device", sizeof(gd_descriptor), 0, DESCRIPTOR_FLAGS,
-                                  DESCRIPTOR_SLOTS(doc_device, device_members, device_methods, device_getset, device_new)};
+static PyType_Spec device_spec = {
+    "godlpack.Device", sizeof(gd_descriptor), 0, DESCRIPTOR_FLAGS,
+    DESCRIPTOR_SLOTS(doc_device, device_members, device_methods, device_getset, device_new)};
 
 /* gd_descriptor_cached looks an object up by its key; Go makes it the first time. Dtypes and devices are read often and are
    few. */
@@ -126,7 +136,8 @@ PyObject *gd_dtype_object(DLDataType d) {
 
 /* gd_device_object returns the Device of a record's device. */
 PyObject *gd_device_object(DLDevice d) {
-  return gd_descriptor_cached(devices, (uint64_t)(uint32_t)d.device_id << 32 | (uint32_t)d.device_type, GD_OP_module_make_device);
+  return gd_descriptor_cached(devices, (uint64_t)(uint32_t)d.device_id << 32 | (uint32_t)d.device_type,
+                              GD_OP_module_make_device);
 }
 
 /* gd_descriptor_exec makes the types, as gd_tensor_exec does.

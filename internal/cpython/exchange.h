@@ -25,7 +25,7 @@ const char *gd_legacy_library(const DLManagedTensor *m);
 /* Go's decision about a type: the protocol by which its objects are imported, and what must be asked first. */
 typedef enum { GD_BY_TABLE = 1, GD_BY_METHOD, GD_BY_NUMPY, GD_BY_BUFFER } gd_protocol;
 typedef struct {
-  PyTypeObject *type;           /* exact; a strong reference */
+  PyTypeObject *type; /* exact; a strong reference */
   gd_protocol protocol;
   const DLPackExchangeAPI *api; /* by table */
   bool guarded;                 /* by table: has torch's requires_grad, is_conj and is_neg, which its table ignores */
@@ -41,7 +41,9 @@ enum { GD_PLANS = 64 };
 void gd_plan_set(gd_plan plan);
 PyObject *gd_plan_type(int i);
 extern gd_plan *gd_plans;
-static inline gd_plan *gd_plan_slot(const PyTypeObject *type) { return &gd_plans[((uintptr_t)type >> 4) * 0x9E3779B97F4A7C15u >> 58]; }
+static inline gd_plan *gd_plan_slot(const PyTypeObject *type) {
+  return &gd_plans[((uintptr_t)type >> 4) * 0x9E3779B97F4A7C15u >> 58];
+}
 
 /* gd_plan_of returns the plan for objects of exactly this type, NULL if Go has made none. It is valid until other Python code
    runs. */

@@ -12,16 +12,27 @@ static GD_KEPT PyObject *str_stream, *str_max_version, *str_dl_device, *str_copy
 /* gd_fastpath_exec interns the names that the fast paths look up.
    Threads: the importing one. */
 int gd_fastpath_exec(void) {
-  struct { PyObject **where; const char *name; } names[] = {
-      {&str_requires_grad, "requires_grad"}, {&str_is_conj, "is_conj"}, {&str_is_neg, "is_neg"}, {&str_stream, "stream"},
-      {&str_max_version, "max_version"}, {&str_dl_device, "dl_device"}, {&str_copy, "copy"}, {&str_dlpack, "__dlpack__"}, {&str_dtype, "dtype"}};
+  struct {
+    PyObject **where;
+    const char *name;
+  } names[] = {{&str_requires_grad, "requires_grad"},
+               {&str_is_conj, "is_conj"},
+               {&str_is_neg, "is_neg"},
+               {&str_stream, "stream"},
+               {&str_max_version, "max_version"},
+               {&str_dl_device, "dl_device"},
+               {&str_copy, "copy"},
+               {&str_dlpack, "__dlpack__"},
+               {&str_dtype, "dtype"}};
   if (versioned_keyword != NULL) return 0;
   for (size_t i = 0; i < sizeof names / sizeof *names; i++)
     if ((*names[i].where = PyUnicode_InternFromString(names[i].name)) == NULL) return -1;
   PyObject *version = gd_tuple_of((int64_t[]){DLPACK_MAJOR, DLPACK_MINOR}, 2);
   PyObject *keyword = PyDict_New();
   no_arguments = PyTuple_New(0);
-  if (version == NULL || keyword == NULL || no_arguments == NULL || PyDict_SetItem(keyword, str_max_version, version) != 0) return -1;
+  if (version == NULL || keyword == NULL || no_arguments == NULL ||
+      PyDict_SetItem(keyword, str_max_version, version) != 0)
+    return -1;
   Py_DecRef(version);
   versioned_keyword = keyword;
   return 0;
@@ -79,7 +90,8 @@ static bool answers_false(PyObject *x, PyObject *method) {
    Owns: nothing passes; false, with or without an exception set, if Go must handle it. */
 bool gd_torch_fast_path_ok(PyObject *x, const gd_plan *plan, const DLTensor *t, bool no_grad) {
   if (no_grad) {
-    PyObject *grad = plan->grad != NULL ? plan->get_grad(plan->grad, x, (PyObject *)plan->type) : PyObject_GetAttr(x, str_requires_grad);
+    PyObject *grad = plan->grad != NULL ? plan->get_grad(plan->grad, x, (PyObject *)plan->type)
+                                        : PyObject_GetAttr(x, str_requires_grad);
     Py_DecRef(grad);
     if (grad != Py_False) return false;
   }
@@ -92,7 +104,8 @@ static PyObject *take_by_table(PyObject *x, const gd_plan *plan) {
   DLManagedTensorVersioned *m = NULL;
   if (plan->api->managed_tensor_from_py_object_no_sync(x, &m) != 0 || m == NULL) return NULL;
   if (m->version.major == DLPACK_MAJOR) {
-    bool plain = gd_fast_path_ok(&m->dl_tensor) && (!plan->guarded || gd_torch_fast_path_ok(x, plan, &m->dl_tensor, true));
+    bool plain = gd_fast_path_ok(&m->dl_tensor) &&
+                 (!plan->guarded || gd_torch_fast_path_ok(x, plan, &m->dl_tensor, true));
     PyObject *tensor = plain ? gd_wrap_managed(m, m->flags) : NULL;
     if (tensor != NULL) return tensor;
   }
@@ -133,7 +146,8 @@ bool gd_blames_arguments(void) {
   PyErr_NormalizeException(&class, &value, &trace);
   PyObject *text = PyObject_Str(value);
   const char *utf8 = text == NULL ? NULL : PyUnicode_AsUTF8AndSize(text, NULL);
-  for (size_t i = 0; utf8 != NULL && i < sizeof words / sizeof *words; i++) found = found || strstr(utf8, words[i]) != NULL;
+  for (size_t i = 0; utf8 != NULL && i < sizeof words / sizeof *words; i++)
+    found = found || strstr(utf8, words[i]) != NULL;
   Py_DecRef(text);
   PyErr_Restore(class, value, trace); /* in the place of one that the text has raised */
   return found;
@@ -248,7 +262,8 @@ static int usual_version(PyObject *const *values, PyObject *kwnames) {
       long long major = PyLong_AsLongLong(PyTuple_GetItem(value, 0));
       if (major < 0 || Py_TYPE(minor) != &PyLong_Type) return PyErr_Clear(), -1;
       version = major >= 1;
-    } else if (value != Py_None || !(name == str_stream || name == str_max_version || name == str_dl_device || name == str_copy)) {
+    } else if (value != Py_None ||
+               !(name == str_stream || name == str_max_version || name == str_dl_device || name == str_copy)) {
       return -1;
     }
   }

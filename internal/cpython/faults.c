@@ -18,10 +18,11 @@ typedef void handler(int number, siginfo_t *info, void *context);
 static const int faults[FAULTS] = {SIGSEGV, SIGBUS, SIGFPE};
 static const action nobody = {.sa_handler = SIG_DFL};
 static GD_OWN struct {
-  _Atomic(const action *) below, reporter; /* run by the floor; reporter: faulthandler's handler, which comes first, or NULL */
-  _Atomic(handler *) go;                   /* run by the lid: the last runtime's handler, which passes on to the previous one */
+  _Atomic(const action *) below,
+      reporter;          /* run by the floor; reporter: faulthandler's handler, which comes first, or NULL */
+  _Atomic(handler *) go; /* run by the lid: the last runtime's handler, which passes on to the previous one */
   action lid;
-  bool laid, opened, covered;              /* the floor is installed; a runtime may start; the lid is installed */
+  bool laid, opened, covered; /* the floor is installed; a runtime may start; the lid is installed */
 } handlers[FAULTS];
 static GD_OWN action seen[SOME]; /* every action that was found; never changed, as a handler may be reading it */
 static GD_OWN int count;
@@ -56,7 +57,8 @@ static const action *remember(const action *a) {
 /* Whether the handler is Python's, from signal.signal() or faulthandler, or the default, or SIG_IGN. */
 static bool is_pythons(const action *a) {
   uintptr_t at = (uintptr_t)a->sa_handler;
-  return a->sa_handler == SIG_DFL || a->sa_handler == SIG_IGN || (interpreter <= at && at < end && !(a->sa_flags & SA_SIGINFO));
+  return a->sa_handler == SIG_DFL || a->sa_handler == SIG_IGN ||
+         (interpreter <= at && at < end && !(a->sa_flags & SA_SIGINFO));
 }
 
 /* Makes a handler that was found the floor's; false if there is no room to remember it. */

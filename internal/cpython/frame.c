@@ -3,6 +3,18 @@
 
 #include "frame.h"
 
+enum { PAGE = 4096 }; /* bytes of memory that a call takes at once, if it needs more */
+
+struct block { struct block *next; };
+struct held {
+  struct held *next;
+  PyObject *object;
+};
+union scratch {
+  union scratch *next;
+  char memory[SCRATCH];
+};
+
 /* gd_reserve allocates memory that lasts as long as the call, aligned to 16 bytes.
    Owns: the call owns it; NULL with MemoryError set on failure.
    Threads: the calling one. */

@@ -15,8 +15,8 @@ PyObject *gd_function_make(PyObject *module, PyObject *arguments) {
   unsigned long long writes;
   int index, outputs, holds;
   (void)module;
-  if (!PyArg_ParseTuple(arguments, "sOiUUUUUO!KipO:_function", &path, &check, &index, &name, &qualname, &from, &doc, &text,
-                        &PyTuple_Type, &names, &writes, &outputs, &holds, &like))
+  if (!PyArg_ParseTuple(arguments, "sOiUUUUUO!KipO:_function", &path, &check, &index, &name, &qualname, &from, &doc,
+                        &text, &PyTuple_Type, &names, &writes, &outputs, &holds, &like))
     return NULL;
   for (Py_ssize_t i = 0; i < PyTuple_Size(names); i++)
     if (Py_TYPE(PyTuple_GetItem(names, i)) != &PyUnicode_Type)
@@ -26,8 +26,8 @@ PyObject *gd_function_make(PyObject *module, PyObject *arguments) {
   gd_function *f = library == NULL ? NULL : PyObject_Malloc(sizeof *f + count * sizeof *f->parameters);
   if (f == NULL) return library == NULL ? NULL : PyErr_NoMemory();
   PyObject_Init((PyObject *)f, function_type);
-  *f = (gd_function){f->ob_base, gd_call, NULL, library, name, qualname, from, doc, text, names, writes, index, (int)count, outputs, holds,
-                     like == Py_None ? NULL : like};
+  *f = (gd_function){f->ob_base, gd_call, NULL,   library, name,       qualname, from,  doc,
+                     text,       names,   writes, index,   (int)count, outputs,  holds, like == Py_None ? NULL : like};
   for (size_t i = 0; i < count; i++) f->parameters[i] = PyTuple_GetItem(names, (Py_ssize_t)i);
   PyObject *kept[] = {name, qualname, from, doc, text, names, like};
   for (size_t i = 0; i < sizeof kept / sizeof *kept - (like == Py_None); i++) Py_IncRef(kept[i]);
@@ -39,8 +39,7 @@ static void function_dealloc(PyObject *self) {
   PyTypeObject *type = Py_TYPE(self);
   if (f->weakrefs != NULL) PyObject_ClearWeakRefs(self);
   PyObject *kept[] = {f->name, f->qualname, f->module, f->doc, f->text, f->names, f->like, self};
-  for (size_t i = 0; i + 1 < sizeof kept / sizeof *kept; i++)
-    Py_DecRef(kept[i]);
+  for (size_t i = 0; i + 1 < sizeof kept / sizeof *kept; i++) Py_DecRef(kept[i]);
   PyObject_Free(self);
   Py_DecRef((PyObject *)type);
 }

@@ -26,7 +26,8 @@ typedef struct {
   vectorcallfunc vectorcall;
   PyObject *weakrefs;
   gd_library *library;
-  PyObject *name, *qualname, *module, *doc, *text, *names; /* text: the signature; names: of the parameters, a tuple of str */
+  PyObject *name, *qualname, *module, *doc, *text,
+      *names;      /* text: the signature; names: of the parameters, a tuple of str */
   uint64_t writes; /* bit i: tensors of parameter i are written */
   int index;       /* in the library's table */
   int count;       /* of parameters */

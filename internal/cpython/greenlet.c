@@ -68,7 +68,7 @@ void gd_lose_waiting(const call *c) {
 
 /* ---- stand-ins ---- */
 
-struct standin {
+typedef struct standin {
   call *call;
   const GDList *args;
   pthread_t caller;
@@ -77,7 +77,7 @@ struct standin {
   enum { ITS, CALLERS, DONE } turn;
   const question *asked;
   int answer; /* to the question; at the end the call's result */
-};
+} standin;
 
 static void turn_to(standin *s, int turn, int answer) {
   pthread_mutex_lock(&s->mutex);
@@ -96,14 +96,18 @@ static void wait_while(standin *s, int turn) {
 static void *run(void *standing) {
   standin *s = standing;
   call *c = s->call;
-  turn_to(s, DONE, c->entry.library->call(s->args->values, s->args->codes, (int)s->args->n, &c->entry.result, &c->entry.code, &c->host));
+  turn_to(s, DONE,
+          c->entry.library->call(s->args->values, s->args->codes, (int)s->args->n, &c->entry.result, &c->entry.code,
+                                 &c->host));
   return NULL;
 }
 
 /* gd_is_elsewhere reports whether this thread is a stand-in, which must ask the calling thread for what only that one can do.
    GIL: any.
    Threads: the calling one, or its stand-in. */
-bool gd_is_elsewhere(const call *c) { return c->wait.standin != NULL && !pthread_equal(pthread_self(), c->wait.standin->caller); }
+bool gd_is_elsewhere(const call *c) {
+  return c->wait.standin != NULL && !pthread_equal(pthread_self(), c->wait.standin->caller);
+}
 
 /* gd_ask_caller passes a question to the calling thread and returns its answer.
    C because: (b).
@@ -147,11 +151,17 @@ static bool serve(standin *s) {
 int gd_stand_in(call *c, const GDList *args) {
   pthread_t thread;
   standin *s = malloc(sizeof *s); /* not on the stack, which a greenlet takes away */
-  if (s == NULL) return gd_call_fails(c, "MemoryError", "no memory to call a function of Go while another greenlet waits within one"), -1;
+  if (s == NULL)
+    return gd_call_fails(c, "MemoryError",
+                         "no memory to call a function of Go while another greenlet waits within one"),
+           -1;
   *s = (standin){c, args, pthread_self(), PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, ITS, NULL, -1};
   c->wait.standin = s;
   bool started = pthread_create(&thread, NULL, run, s) == 0, ended = started && serve(s);
-  if (!started) gd_call_fails(c, "RuntimeError", "no thread to call a function of Go while another greenlet waits within one: raise the limit of processes (ulimit -u)");
+  if (!started)
+    gd_call_fails(
+        c, "RuntimeError",
+        "no thread to call a function of Go while another greenlet waits within one: raise the limit of processes (ulimit -u)");
   if (!ended && started) return -1; /* its memory stays: the thread is gone */
   if (started) pthread_join(thread, NULL);
   int rc = s->answer;
@@ -162,7 +172,11 @@ int gd_stand_in(call *c, const GDList *args) {
 
 /* ---- entries into the extension's own Go ---- */
 
-typedef struct entry { struct entry *next; uint64_t thread; PyObject *greenlet; } entry;
+typedef struct entry {
+  struct entry *next;
+  uint64_t thread;
+  PyObject *greenlet;
+} entry;
 
 static GD_OWN entry *entries; /* of greenlets that are in Go */
 
@@ -177,9 +191,12 @@ bool gd_entry_begin(gd_entry *out) {
   uint64_t thread = PyThread_get_thread_ident();
   for (const entry *e = entries; e != NULL; e = e->next)
     if (e->thread == thread && e->greenlet != greenlet)
-      return PyErr_SetString(PyExc_RuntimeError, "godlpack: another greenlet of this thread is inside a method that godlpack called (such as __dlpack__ or "
-                             "__index__) and has switched to this one: godlpack can work again once it has returned. Do not switch greenlets (wait, lock, "
-                             "read, print) in such methods"), false;
+      return PyErr_SetString(
+                 PyExc_RuntimeError,
+                 "godlpack: another greenlet of this thread is inside a method that godlpack called (such as __dlpack__ or "
+                 "__index__) and has switched to this one: godlpack can work again once it has returned. Do not switch greenlets (wait, lock, "
+                 "read, print) in such methods"),
+             false;
   entry *e = malloc(sizeof *e);
   if (e == NULL) return PyErr_NoMemory(), false;
   *e = (entry){entries, thread, greenlet};

@@ -17,11 +17,15 @@ typedef struct gd_library {
   PyObject *check; /* a callable that compares the table's declarations with the functions', and reports lost state */
   bool loaded;     /* passed to the loader: a forked child has it too, but its Go does not and will not run there */
   bool inherited;  /* loaded before the fork that made this process, or abandoned */
-  int link;       /* of signal handlers: below 0 for none */
+  int link;        /* of signal handlers: below 0 for none */
   uintptr_t code, end; /* the range of its instructions */
-  enum { NOTHING, BY_FORK, BY_ABANDON } lost; /* where its state is, after a call: in the parent, or in the abandoned runtime */
-  bool told;       /* the caller was told of the loss, by a warning that became an exception */
-  dev_t device;    /* with the file's inode and time of change: a rebuilt library is another one */
+  enum {
+    NOTHING,
+    BY_FORK,
+    BY_ABANDON
+  } lost;       /* where its state is, after a call: in the parent, or in the abandoned runtime */
+  bool told;    /* the caller was told of the loss, by a warning that became an exception */
+  dev_t device; /* with the file's inode and time of change: a rebuilt library is another one */
   ino_t file;
   struct timespec changed;
   char path[];
@@ -95,7 +99,9 @@ gd_library *gd_library_at(const char *path, PyObject *check) {
    named another file before, or a parent process may have opened the file by another path. */
 static bool is_mistaken(const gd_library *l) {
   for (const gd_library *k = libraries; k != NULL; k = k->next)
-    if (k->loaded && k != l && (strcmp(k->path, l->path) == 0 || (k->inherited && k->device == l->device && k->file == l->file))) return true;
+    if (k->loaded && k != l &&
+        (strcmp(k->path, l->path) == 0 || (k->inherited && k->device == l->device && k->file == l->file)))
+      return true;
   return false;
 }
 
@@ -105,7 +111,8 @@ static void *load(gd_library *l, char *why, size_t n) {
   l->loaded = true;
   gd_faults_open();
   gd_signals_read(before);
-  void *handle = l->inherited || is_mistaken(l) ? gd_open_copy(l->path, why, n) : dlopen(l->path, RTLD_NOW | RTLD_LOCAL);
+  void *handle = l->inherited || is_mistaken(l) ? gd_open_copy(l->path, why, n)
+                                                : dlopen(l->path, RTLD_NOW | RTLD_LOCAL);
   l->link = gd_signals_chain(before);
   gd_faults_close();
   pthread_mutex_unlock(&loading);
@@ -125,7 +132,8 @@ void gd_find_code(const void *inside, uintptr_t *start, uintptr_t *end) {
   uintptr_t base = file->e_type == ET_EXEC ? 0 : (uintptr_t)file;
   for (int i = 0; i < file->e_phnum; i++) {
     uintptr_t from = base + part[i].p_vaddr, to = from + part[i].p_memsz;
-    if (part[i].p_type == PT_LOAD && part[i].p_flags & PF_X && from <= (uintptr_t)inside && (uintptr_t)inside < to) *start = from, *end = to;
+    if (part[i].p_type == PT_LOAD && part[i].p_flags & PF_X && from <= (uintptr_t)inside && (uintptr_t)inside < to)
+      *start = from, *end = to;
   }
 }
 
@@ -150,16 +158,19 @@ static bool settle_file(gd_library *l) {
   bool there = stat(l->path, &s) == 0;
   if (!l->loaded && there) l->device = s.st_dev, l->file = s.st_ino, l->changed = s.st_mtim;
   if (!l->inherited || (there && is_file(l, &s))) return true;
-  return PyErr_Format(PyExc_ImportError, "godlpack: %s is no longer the file that was opened before: load it again", l->path), false;
+  return PyErr_Format(PyExc_ImportError, "godlpack: %s is no longer the file that was opened before: load it again",
+                      l->path),
+         false;
 }
 
 static const char *table_fault(const GDLibrary *t, char *text, size_t n) {
   if (t->version != GODLPACK_LIBRARY_VERSION)
-    PyOS_snprintf(text, n, "its table has version %u, this godlpack knows version %d: build it again with this one", t->version, GODLPACK_LIBRARY_VERSION);
-  else if (t->size < offsetof(GDLibrary, call) + sizeof t->call || t->count < 0 || (t->count > 0 && t->functions == NULL) || t->call == NULL)
+    PyOS_snprintf(text, n, "its table has version %u, this godlpack knows version %d: build it again with this one",
+                  t->version, GODLPACK_LIBRARY_VERSION);
+  else if (t->size < offsetof(GDLibrary, call) + sizeof t->call || t->count < 0 ||
+           (t->count > 0 && t->functions == NULL) || t->call == NULL)
     PyOS_snprintf(text, n, "its table of %u bytes is not complete", t->size);
-  else
-    return NULL;
+  else return NULL;
   return text;
 }
 
@@ -168,7 +179,8 @@ static PyObject *declarations_of(const GDLibrary *t) {
   PyObject *list = PyList_New(0);
   for (int64_t i = 0; list != NULL && i < t->count; i++) {
     const GDFunction *f = &t->functions[i];
-    PyObject *pair = f->name == NULL ? NULL : Py_BuildValue("(ss)", f->name, f->declaration == NULL ? "" : f->declaration);
+    PyObject *pair = f->name == NULL ? NULL
+                                     : Py_BuildValue("(ss)", f->name, f->declaration == NULL ? "" : f->declaration);
     if (f->name == NULL) PyErr_Format(PyExc_RuntimeError, "function %d of the library has no name", (int)i);
     bool done = pair != NULL && PyList_Append(list, pair) == 0;
     Py_DecRef(pair);
@@ -177,7 +189,9 @@ static PyObject *declarations_of(const GDLibrary *t) {
   return list;
 }
 
-static const char *state_of(const GDLibrary *t) { return t->size < offsetof(GDLibrary, state) + sizeof t->state ? NULL : t->state; }
+static const char *state_of(const GDLibrary *t) {
+  return t->size < offsetof(GDLibrary, state) + sizeof t->state ? NULL : t->state;
+}
 
 /* gd_library_open returns the table of a library. It opens and checks the library if necessary. f is the function that is
    called, NULL if the table is only read: no state counts as lost then.
@@ -200,17 +214,20 @@ const GDLibrary *gd_library_open(gd_library *l, const gd_function *f) {
   pthread_mutex_unlock(&opening);
   PyEval_RestoreThread(thread);
   if (fault != NULL)
-    return PyErr_Format(error != NULL ? error : PyExc_ImportError, "godlpack: %s cannot be used: %s", l->path, fault), NULL;
+    return PyErr_Format(error != NULL ? error : PyExc_ImportError, "godlpack: %s cannot be used: %s", l->path, fault),
+           NULL;
   gd_watch_calls();
   PyObject *declarations = declarations_of(table), *check = l->check;
   Py_IncRef(check); /* it may be replaced meanwhile */
   PyObject *caller = f != NULL && l->lost != NOTHING && !l->told ? f->name : Py_None;
-  PyObject *checked = declarations == NULL ? NULL : PyObject_CallFunction(check, "OzOi", declarations, state_of(table), caller, l->lost == BY_FORK);
+  PyObject *checked = declarations == NULL ? NULL
+                                           : PyObject_CallFunction(check, "OzOi", declarations, state_of(table), caller,
+                                                                   l->lost == BY_FORK);
   Py_DecRef(check);
   Py_DecRef(declarations);
   if (checked == NULL) return l->told |= PyErr_ExceptionMatches(PyExc_Warning) != 0, NULL;
   Py_DecRef(checked);
-  if (PyErr_CheckSignals() != 0) return NULL; /* that came meanwhile */
+  if (PyErr_CheckSignals() != 0) return NULL;           /* that came meanwhile */
   if (l->opened != table) return gd_library_open(l, f); /* the check may have forked */
   if (f != NULL) l->table = table;
   if (!gd_threads_apply()) return NULL;
@@ -221,7 +238,8 @@ const GDLibrary *gd_library_open(gd_library *l, const gd_function *f) {
 void gd_library_threads(int n) {
   for (gd_library *l = libraries; l != NULL; l = l->next) {
     const GDLibrary *t = l->opened;
-    if (t != NULL && t->version == GODLPACK_LIBRARY_VERSION && t->size >= offsetof(GDLibrary, threads) + sizeof t->threads && t->threads != NULL)
+    if (t != NULL && t->version == GODLPACK_LIBRARY_VERSION &&
+        t->size >= offsetof(GDLibrary, threads) + sizeof t->threads && t->threads != NULL)
       t->threads(n);
   }
 }

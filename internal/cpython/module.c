@@ -26,8 +26,8 @@ bool gd_is_finalizing(void) {
 GD_MODULE_METHODS(GD_TRAMPOLINE)
 
 static PyMethodDef module_methods[] = {
-    GD_MODULE_METHODS(GD_METHOD)
-    {"from_dlpack", (PyCFunction)(void *)gd_fast_from_dlpack, GD_KEYWORDS, doc_module_from_dlpack},
+    GD_MODULE_METHODS(GD_METHOD){"from_dlpack", (PyCFunction)(void *)gd_fast_from_dlpack, GD_KEYWORDS,
+                                 doc_module_from_dlpack},
     {"_function", gd_function_make, METH_VARARGS, NULL},
     {"_declarations", gd_declarations, METH_VARARGS, NULL},
     {"_choose_threads", gd_choose_threads, METH_O, NULL},
@@ -41,8 +41,9 @@ static int module_exec(PyObject *module) {
     PyErr_SetString(PyExc_ImportError, "godlpack cannot be imported in a subinterpreter");
     return -1;
   }
-  if (gd_runtime_exec() != 0 || gd_storage_exec() != 0 || gd_fastpath_exec() != 0 || gd_tensor_exec(module) != 0 || gd_descriptor_exec(module) != 0 ||
-      gd_function_exec(module) != 0) return -1;
+  if (gd_runtime_exec() != 0 || gd_storage_exec() != 0 || gd_fastpath_exec() != 0 || gd_tensor_exec(module) != 0 ||
+      gd_descriptor_exec(module) != 0 || gd_function_exec(module) != 0)
+    return -1;
   return PyModule_AddStringConstant(module, "__version__", GODLPACK_VERSION);
 }
 

@@ -22,18 +22,21 @@ typedef struct {
   int flags;
 } numpy_array;
 
-enum { OWNS_DATA = 0x4, WRITEABLE = 0x400 };            /* NPY_ARRAY_OWNDATA, NPY_ARRAY_WRITEABLE */
-enum { NEW_FROM_DESCR = 94, SET_BASE_OBJECT = 282 };    /* indices in NumPy's table of functions */
-enum { TYPE_NUMBERS = 512 };                            /* NumPy's own are below 32, registered ones count from 256 */
+enum { OWNS_DATA = 0x4, WRITEABLE = 0x400 };         /* NPY_ARRAY_OWNDATA, NPY_ARRAY_WRITEABLE */
+enum { NEW_FROM_DESCR = 94, SET_BASE_OBJECT = 282 }; /* indices in NumPy's table of functions */
+enum { TYPE_NUMBERS = 512 };                         /* NumPy's own are below 32, registered ones count from 256 */
 
-typedef PyObject *(*new_from_descr)(PyTypeObject *, PyObject *descr, int nd, const int64_t *dims, const int64_t *strides,
-                                    void *data, int flags, PyObject *);
+typedef PyObject *(*new_from_descr)(PyTypeObject *, PyObject *descr, int nd, const int64_t *dims,
+                                    const int64_t *strides, void *data, int flags, PyObject *);
 typedef int (*set_base_object)(PyObject *array, PyObject *base);
 
 typedef struct {
   PyTypeObject *array_type;
   void **functions;
-  struct { DLDataType dtype; bool padded; } learned[TYPE_NUMBERS]; /* the dtype of each type number; bits 0: unknown */
+  struct {
+    DLDataType dtype;
+    bool padded;
+  } learned[TYPE_NUMBERS];   /* the dtype of each type number; bits 0: unknown */
   PyTypeObject *dtype_class; /* the metaclass of NumPy's dtypes: an object of another one is no dtype; never freed */
   gd_descriptor_cache dtypes;
 } numpy_state;
@@ -71,7 +74,9 @@ bool gd_numpy_borrow(PyObject *x, DLTensor *t, int64_t *dims, int ndim, uint64_t
   if (n >= TYPE_NUMBERS || numpy->learned[n].dtype.bits == 0 || a->descr->byteorder == '>') return false;
   if (a->nd > ndim) return false;
   int64_t itemsize = gd_item_bits(numpy->learned[n].dtype, numpy->learned[n].padded ? DLPACK_SUBBYTE_PADDED : 0) / 8;
-  int shift = __builtin_ctzll((uint64_t)itemsize); /* a division costs as much as all else here; of sizes that are no powers of 2 nothing is whole */
+  int shift = __builtin_ctzll(
+      (uint64_t)
+          itemsize); /* a division costs as much as all else here; of sizes that are no powers of 2 nothing is whole */
   int64_t *strides = dims + a->nd;
   for (int i = 0; i < a->nd; i++) {
     dims[i] = a->dimensions[i];
@@ -84,7 +89,9 @@ bool gd_numpy_borrow(PyObject *x, DLTensor *t, int64_t *dims, int ndim, uint64_t
 }
 
 /* gd_numpy_is_array reports whether x is an array, also of a derived type, and the fast path is on; x may be NULL. */
-bool gd_numpy_is_array(PyObject *x) { return x != NULL && numpy->array_type != NULL && PyType_IsSubtype(Py_TYPE(x), numpy->array_type); }
+bool gd_numpy_is_array(PyObject *x) {
+  return x != NULL && numpy->array_type != NULL && PyType_IsSubtype(Py_TYPE(x), numpy->array_type);
+}
 
 /* gd_numpy_pin keeps the memory of x, an array of NumPy, in place. The array that owns the memory must not resize or free it:
    NumPy refuses both for arrays that do not own their memory, so the pin clears the flag OWNDATA meanwhile.
@@ -105,7 +112,8 @@ void gd_numpy_pin(PyObject *x, gd_pin *pin) {
    Owns: takes what the pin holds. */
 void gd_numpy_unpin(gd_pin *pin) {
   numpy_array *a = (numpy_array *)pin->owner;
-  if (pin->lock.where != NULL && gd_lock_remove(&pin->lock) && a->data == pin->lock.data && a->base == NULL) a->flags |= OWNS_DATA;
+  if (pin->lock.where != NULL && gd_lock_remove(&pin->lock) && a->data == pin->lock.data && a->base == NULL)
+    a->flags |= OWNS_DATA;
   Py_DecRef(pin->base);
   Py_DecRef((PyObject *)a);
 }
@@ -130,7 +138,8 @@ PyObject *gd_numpy_import(PyObject *x) {
 PyObject *gd_numpy_import_buffer(PyObject *x, PyObject *dtype_name) {
   PyObject *descr = PyObject_GetAttr(x, dtype_name);
   if (descr == NULL) return NULL;
-  unsigned n = Py_TYPE(Py_TYPE(descr)) == numpy->dtype_class ? (unsigned)((numpy_dtype *)descr)->type_num : TYPE_NUMBERS;
+  unsigned n = Py_TYPE(Py_TYPE(descr)) == numpy->dtype_class ? (unsigned)((numpy_dtype *)descr)->type_num
+                                                             : TYPE_NUMBERS;
   Py_DecRef(descr);
   if (n >= TYPE_NUMBERS || numpy->learned[n].dtype.bits == 0 || numpy->learned[n].padded) return NULL;
   Py_buffer *view;
@@ -138,7 +147,8 @@ PyObject *gd_numpy_import_buffer(PyObject *x, PyObject *dtype_name) {
   if (storage == NULL) return NULL;
   int64_t strides[DLPACK_MAX_NDIM], itemsize = gd_item_bits(numpy->learned[n].dtype, 0) / 8;
   PyObject *tensor = NULL;
-  if (view->ndim <= DLPACK_MAX_NDIM && view->itemsize == itemsize && (view->ndim == 0 || (view->shape != NULL && view->strides != NULL))) {
+  if (view->ndim <= DLPACK_MAX_NDIM && view->itemsize == itemsize &&
+      (view->ndim == 0 || (view->shape != NULL && view->strides != NULL))) {
     for (int i = 0; i < view->ndim; i++) strides[i] = view->strides[i] / itemsize; /* XLA's layouts have whole ones */
     DLTensor t = {view->buf, {kDLCPU, 0}, view->ndim, numpy->learned[n].dtype, view->shape, strides, 0};
     tensor = gd_tensor_new(&t, DLPACK_READ_ONLY, storage);
@@ -149,9 +159,11 @@ PyObject *gd_numpy_import_buffer(PyObject *x, PyObject *dtype_name) {
 
 /* Makes an array with the dtype and the shape of t; without data, in memory of NumPy's own, compact. */
 static PyObject *new_array(const DLTensor *t, uint64_t padded, const int64_t *strides, void *data, int flags) {
-  PyObject *descr = gd_descriptor_cached(numpy->dtypes, gd_dtype_key(t->dtype) | padded << 32, GD_OP_module_numpy_dtype);
+  PyObject *descr = gd_descriptor_cached(numpy->dtypes, gd_dtype_key(t->dtype) | padded << 32,
+                                         GD_OP_module_numpy_dtype);
   if (descr == NULL) return NULL;
-  return ((new_from_descr)numpy->functions[NEW_FROM_DESCR])(numpy->array_type, descr, t->ndim, t->shape, strides, data, flags, NULL); /* takes descr */
+  return ((new_from_descr)numpy->functions[NEW_FROM_DESCR])(numpy->array_type, descr, t->ndim, t->shape, strides, data,
+                                                            flags, NULL); /* takes descr */
 }
 
 /* gd_numpy_to_array makes an array over the memory of x; x becomes its base. Not writeable if x is read-only.

@@ -34,24 +34,42 @@
   M(tensor, tolist, "tolist")
 
 /* Methods of DType and Device. */
-#define GD_DTYPE_METHODS(M) \
-  M(dtype, reduce, "__reduce__")
-#define GD_DEVICE_METHODS(M) \
-  M(device, reduce, "__reduce__")
+#define GD_DTYPE_METHODS(M) M(dtype, reduce, "__reduce__")
+#define GD_DEVICE_METHODS(M) M(device, reduce, "__reduce__")
 
 /* Operations whose C side is written by hand: fast paths, slots, getters. */
 #define GD_OTHER_OPS(M) \
-  M(module, from_dlpack) M(module, import_answer) M(module, wrap_managed) M(module, make_dtype) M(module, make_device) M(module, numpy_dtype) \
-  M(tensor, to) M(tensor, dlpack) M(tensor, repr) M(tensor, subscript) M(tensor, iter) M(tensor, transpose) M(tensor, array_interface) \
+  M(module, from_dlpack) \
+  M(module, import_answer) \
+  M(module, wrap_managed) \
+  M(module, make_dtype) \
+  M(module, make_device) \
+  M(module, numpy_dtype) \
+  M(tensor, to) \
+  M(tensor, dlpack) \
+  M(tensor, repr) \
+  M(tensor, subscript) \
+  M(tensor, iter) \
+  M(tensor, transpose) \
+  M(tensor, array_interface) \
   M(tensor, cuda_array_interface) \
-  M(dtype, new) M(dtype, compare) M(dtype, numpy) M(device, new) M(device, compare) \
-  M(function, argument) M(function, like) M(function, out) M(function, convert) M(function, fill) \
-  M(function, allocate) M(function, learn_torch)
+  M(dtype, new) \
+  M(dtype, compare) \
+  M(dtype, numpy) \
+  M(device, new) \
+  M(device, compare) \
+  M(function, argument) \
+  M(function, like) \
+  M(function, out) \
+  M(function, convert) \
+  M(function, fill) \
+  M(function, allocate) \
+  M(function, learn_torch)
 
 #define GD_OP_NAME(owner, name, ...) GD_OP_##owner##_##name,
 enum gd_op {
-  GD_MODULE_METHODS(GD_OP_NAME) GD_TENSOR_METHODS(GD_OP_NAME) GD_DTYPE_METHODS(GD_OP_NAME)
-  GD_DEVICE_METHODS(GD_OP_NAME) GD_OTHER_OPS(GD_OP_NAME) GD_OP_COUNT
+  GD_MODULE_METHODS(GD_OP_NAME) GD_TENSOR_METHODS(GD_OP_NAME) GD_DTYPE_METHODS(GD_OP_NAME) GD_DEVICE_METHODS(GD_OP_NAME)
+      GD_OTHER_OPS(GD_OP_NAME) GD_OP_COUNT
 };
 #undef GD_OP_NAME
 

@@ -16,12 +16,36 @@ typedef union {
   DLDevice v_device;
 } TVMValue;
 
-typedef struct { const char *data; size_t size; } TVMByteArray;
-typedef struct { int64_t n; TVMValue *values; int32_t *codes; uint64_t *flags; } GDList;
+typedef struct {
+  const char *data;
+  size_t size;
+} TVMByteArray;
+typedef struct {
+  int64_t n;
+  TVMValue *values;
+  int32_t *codes;
+  uint64_t *flags;
+} GDList;
 
 enum { /* codes of values; library/godlpack.h explains each */
-  GD_INT = 0, GD_FLOAT = 2, GD_NULL = 4, GD_DTYPE = 5, GD_DEVICE = 6, GD_TENSOR = 7, GD_CALLABLE = 10, GD_STR = 11,
-  GD_BYTES = 12, GD_BOOL = 15, GD_TEXT = 65, GD_LIST = 66, GD_MANAGED = 67, GD_DEFAULT = 68, GD_ARGUMENT = 69, GD_TUPLE = 70, GD_UINT = 71, GD_HUGE = 72
+       GD_INT = 0,
+       GD_FLOAT = 2,
+       GD_NULL = 4,
+       GD_DTYPE = 5,
+       GD_DEVICE = 6,
+       GD_TENSOR = 7,
+       GD_CALLABLE = 10,
+       GD_STR = 11,
+       GD_BYTES = 12,
+       GD_BOOL = 15,
+       GD_TEXT = 65,
+       GD_LIST = 66,
+       GD_MANAGED = 67,
+       GD_DEFAULT = 68,
+       GD_ARGUMENT = 69,
+       GD_TUPLE = 70,
+       GD_UINT = 71,
+       GD_HUGE = 72
 };
 #define GD_CHECKED ((uint64_t)1 << 32) /* a flag of tensors, beside DLPack's: the record was validated */
 
@@ -40,7 +64,8 @@ struct GDContext {
   size_t scratch_size;
 };
 
-typedef int (*TVMBackendPackedCFunc)(TVMValue *args, int *codes, int n, TVMValue *ret, int *ret_code, void *resource_handle);
+typedef int (*TVMBackendPackedCFunc)(TVMValue *args, int *codes, int n, TVMValue *ret, int *ret_code,
+                                     void *resource_handle);
 typedef struct { const char *name, *declaration; } GDFunction;
 typedef struct {
   uint32_t version, size;

@@ -91,7 +91,8 @@ static bool hold_lent(record *r) {
     return PyErr_Clear(), true; /* a wrapper of tensors has no storage */
   if (r->torch) return false;
   if (gd_table_import(r->api, r->object, &m) != 0 || m == NULL) {
-    if (PyErr_Occurred() == NULL) PyErr_SetString(PyExc_BufferError, "a tensor's exchange table lends its memory, but does not share it");
+    if (PyErr_Occurred() == NULL)
+      PyErr_SetString(PyExc_BufferError, "a tensor's exchange table lends its memory, but does not share it");
     return false;
   }
   if (m->dl_tensor.data == r->t.data && m->dl_tensor.byte_offset == r->t.byte_offset) return r->pin.managed = m, true;
@@ -115,7 +116,8 @@ static void unpin(record *r) {
    Threads: the calling one. */
 bool gd_pin_borrowed(call *c) {
   bool of_torch = false;
-  if (gd_hold(c, (Py_IncRef(c->outputs.like), c->outputs.like)) == NULL) return false; /* an object may change its class */
+  if (gd_hold(c, (Py_IncRef(c->outputs.like), c->outputs.like)) == NULL)
+    return false; /* an object may change its class */
   for (record *r; (r = c->tensors.borrowed) != NULL;) {
     r->pin = (gd_pin){0};
     of_torch |= r->torch;

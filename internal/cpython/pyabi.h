@@ -15,7 +15,10 @@ typedef struct _object PyObject;
 typedef struct _typeobject PyTypeObject;
 typedef struct _ts PyThreadState;
 typedef struct _is PyInterpreterState;
-struct _object { Py_ssize_t ob_refcnt; PyTypeObject *ob_type; };
+struct _object {
+  Py_ssize_t ob_refcnt;
+  PyTypeObject *ob_type;
+};
 #define PyObject_HEAD PyObject ob_base;
 
 typedef PyObject *(*PyCFunction)(PyObject *, PyObject *);
@@ -30,13 +33,47 @@ typedef PyObject *(*descrgetfunc)(PyObject *, PyObject *, PyObject *);
 typedef void (*PyCapsule_Destructor)(PyObject *);
 typedef enum { PyGILState_LOCKED, PyGILState_UNLOCKED } PyGILState_STATE;
 
-typedef struct { const char *ml_name; PyCFunction ml_meth; int ml_flags; const char *ml_doc; } PyMethodDef;
-typedef struct { const char *name; getter get; setter set; const char *doc; void *closure; } PyGetSetDef;
-typedef struct { const char *name; int type; Py_ssize_t offset; int flags; const char *doc; } PyMemberDef;
-typedef struct { int slot; void *pfunc; } PyType_Slot;
-typedef struct { const char *name; int basicsize; int itemsize; unsigned int flags; PyType_Slot *slots; } PyType_Spec;
-typedef struct { int slot; void *value; } PyModuleDef_Slot;
-typedef struct { PyObject ob_base; PyObject *(*m_init)(void); Py_ssize_t m_index; PyObject *m_copy; } PyModuleDef_Base;
+typedef struct {
+  const char *ml_name;
+  PyCFunction ml_meth;
+  int ml_flags;
+  const char *ml_doc;
+} PyMethodDef;
+typedef struct {
+  const char *name;
+  getter get;
+  setter set;
+  const char *doc;
+  void *closure;
+} PyGetSetDef;
+typedef struct {
+  const char *name;
+  int type;
+  Py_ssize_t offset;
+  int flags;
+  const char *doc;
+} PyMemberDef;
+typedef struct {
+  int slot;
+  void *pfunc;
+} PyType_Slot;
+typedef struct {
+  const char *name;
+  int basicsize;
+  int itemsize;
+  unsigned int flags;
+  PyType_Slot *slots;
+} PyType_Spec;
+typedef struct {
+  int slot;
+  void *value;
+} PyModuleDef_Slot;
+typedef struct {
+  PyObject ob_base;
+  PyObject *(*m_init)(void);
+  Py_ssize_t m_index;
+  PyObject *m_copy;
+} PyModuleDef_Base;
 typedef struct PyModuleDef {
   PyModuleDef_Base m_base;
   const char *m_name, *m_doc;
@@ -60,12 +97,35 @@ typedef struct {
 enum { METH_VARARGS = 1, METH_FASTCALL = 0x80, METH_KEYWORDS = 2, METH_NOARGS = 4, METH_O = 8, METH_STATIC = 0x20 };
 enum { Py_mod_exec = 2 };
 enum {
-  Py_bf_getbuffer = 1, Py_bf_releasebuffer = 2, Py_mp_length = 4, Py_mp_subscript = 5, Py_tp_call = 50, Py_tp_dealloc = 52,
-  Py_tp_descr_get = 54, Py_tp_descr_set = 55, Py_tp_getattro = 58,
-  Py_tp_doc = 56, Py_tp_hash = 59, Py_tp_iter = 62, Py_tp_methods = 64, Py_tp_new = 65, Py_tp_repr = 66,
-  Py_tp_richcompare = 67, Py_tp_str = 70, Py_tp_members = 72, Py_tp_getset = 73
+  Py_bf_getbuffer = 1,
+  Py_bf_releasebuffer = 2,
+  Py_mp_length = 4,
+  Py_mp_subscript = 5,
+  Py_tp_call = 50,
+  Py_tp_dealloc = 52,
+  Py_tp_descr_get = 54,
+  Py_tp_descr_set = 55,
+  Py_tp_getattro = 58,
+  Py_tp_doc = 56,
+  Py_tp_hash = 59,
+  Py_tp_iter = 62,
+  Py_tp_methods = 64,
+  Py_tp_new = 65,
+  Py_tp_repr = 66,
+  Py_tp_richcompare = 67,
+  Py_tp_str = 70,
+  Py_tp_members = 72,
+  Py_tp_getset = 73
 };
-enum { PyBUF_WRITABLE = 1, PyBUF_FORMAT = 4, PyBUF_ND = 8, PyBUF_STRIDES = 0x18, PyBUF_C_CONTIGUOUS = 0x38, PyBUF_F_CONTIGUOUS = 0x58, PyBUF_ANY_CONTIGUOUS = 0x98 };
+enum {
+  PyBUF_WRITABLE = 1,
+  PyBUF_FORMAT = 4,
+  PyBUF_ND = 8,
+  PyBUF_STRIDES = 0x18,
+  PyBUF_C_CONTIGUOUS = 0x38,
+  PyBUF_F_CONTIGUOUS = 0x58,
+  PyBUF_ANY_CONTIGUOUS = 0x98
+};
 enum { Py_LT, Py_LE, Py_EQ, Py_NE, Py_GT, Py_GE };
 #define Py_TPFLAGS_DISALLOW_INSTANTIATION (1UL << 7)
 #define Py_TPFLAGS_IMMUTABLETYPE (1UL << 8)

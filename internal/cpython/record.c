@@ -30,13 +30,25 @@ int64_t gd_byte_count(const DLTensor *t, uint64_t flags) {
 
 /* The numbers of bytes that a dtype code may have, as a bit set; Go checks less common ones. */
 static const uint32_t plain_bytes[kDLFloat4_e2m1fn + 1] = {
-    [0] = 1 << 1 | 1 << 2 | 1 << 4 | 1 << 8, [1] = 1 << 1 | 1 << 2 | 1 << 4 | 1 << 8,
-    [2] = 1 << 2 | 1 << 4 | 1 << 8, [4] = 1 << 2, [5] = 1 << 4 | 1 << 8 | 1 << 16, [6] = 1 << 1,
-    [7] = 1 << 1, [8] = 1 << 1, [9] = 1 << 1, [10] = 1 << 1, [11] = 1 << 1, [12] = 1 << 1, [13] = 1 << 1, [14] = 1 << 1,
+    [0] = 1 << 1 | 1 << 2 | 1 << 4 | 1 << 8,
+    [1] = 1 << 1 | 1 << 2 | 1 << 4 | 1 << 8,
+    [2] = 1 << 2 | 1 << 4 | 1 << 8,
+    [4] = 1 << 2,
+    [5] = 1 << 4 | 1 << 8 | 1 << 16,
+    [6] = 1 << 1,
+    [7] = 1 << 1,
+    [8] = 1 << 1,
+    [9] = 1 << 1,
+    [10] = 1 << 1,
+    [11] = 1 << 1,
+    [12] = 1 << 1,
+    [13] = 1 << 1,
+    [14] = 1 << 1,
 };
 
 static bool plain_dtype(DLDataType d) {
-  return d.lanes == 1 && d.code < kDLFloat4_e2m1fn && d.bits % 8 == 0 && d.bits <= 128 && plain_bytes[d.code] >> (d.bits / 8) & 1;
+  return d.lanes == 1 && d.code < kDLFloat4_e2m1fn && d.bits % 8 == 0 && d.bits <= 128 &&
+         plain_bytes[d.code] >> (d.bits / 8) & 1;
 }
 
 #define FAR ((int64_t)1 << 56) /* elements of at most 16 bytes that are farther apart are not plain; 64 such sums fit */
@@ -47,7 +59,8 @@ static bool addressable(const DLTensor *t, int64_t count, int64_t below, int64_t
   uintptr_t size = t->dtype.bits / 8, start = (uintptr_t)t->data;
   if (!gd_is_address(t->data) || start > ADDRESSES || t->byte_offset > ADDRESSES || count > FAR) return false;
   start += t->byte_offset;
-  return above <= FAR && below >= -FAR && (uintptr_t)-below * size <= start && start + (uintptr_t)(above + 1) * size <= ADDRESSES;
+  return above <= FAR && below >= -FAR && (uintptr_t)-below * size <= start &&
+         start + (uintptr_t)(above + 1) * size <= ADDRESSES;
 }
 
 /* gd_fast_path_ok's last check, for elements that are not compact. */

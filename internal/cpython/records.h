@@ -8,7 +8,10 @@
 
 typedef struct { uint32_t major, minor; } DLPackVersion;
 typedef struct { int32_t device_type, device_id; } DLDevice;
-typedef struct { uint8_t code, bits; uint16_t lanes; } DLDataType;
+typedef struct {
+  uint8_t code, bits;
+  uint16_t lanes;
+} DLDataType;
 
 typedef struct {
   void *data;
@@ -42,7 +45,8 @@ typedef void (*DLPackSetError)(void *error_ctx, const char *kind, const char *me
 
 typedef struct {
   DLPackExchangeAPIHeader header;
-  int (*managed_tensor_allocator)(DLTensor *prototype, DLManagedTensorVersioned **out, void *error_ctx, DLPackSetError set_error);
+  int (*managed_tensor_allocator)(DLTensor *prototype, DLManagedTensorVersioned **out, void *error_ctx,
+                                  DLPackSetError set_error);
   int (*managed_tensor_from_py_object_no_sync)(void *py_object, DLManagedTensorVersioned **out);
   int (*managed_tensor_to_py_object_no_sync)(DLManagedTensorVersioned *tensor, void **out_py_object);
   int (*dltensor_from_py_object_no_sync)(void *py_object, DLTensor *out);
@@ -51,11 +55,21 @@ typedef struct {
 
 enum { DLPACK_MAJOR = 1, DLPACK_MINOR = 3, DLPACK_MAX_NDIM = 64 };
 enum { DLPACK_READ_ONLY = 1, DLPACK_IS_COPIED = 2, DLPACK_SUBBYTE_PADDED = 4 };
-enum { kDLCPU = 1, kDLCUDA = 2, kDLCUDAHost = 3, kDLROCM = 10, kDLROCMHost = 11, kDLCUDAManaged = 13, kDLOneAPI = 14, kDLTPUHost = 20 };
+enum {
+  kDLCPU = 1,
+  kDLCUDA = 2,
+  kDLCUDAHost = 3,
+  kDLROCM = 10,
+  kDLROCMHost = 11,
+  kDLCUDAManaged = 13,
+  kDLOneAPI = 14,
+  kDLTPUHost = 20
+};
 enum { kDLFloat = 2, kDLComplex = 5, kDLFloat6_e2m3fn = 15, kDLFloat4_e2m1fn = 17, kDLBcomplex = 18 };
 
 #define GD_FREEZE(T, size) _Static_assert(sizeof(T) == (size), #T " is not laid out as DLPack says")
-#define GD_FREEZE_FIELD(T, field, offset) _Static_assert(offsetof(T, field) == (offset), #T "." #field " is not where DLPack says")
+#define GD_FREEZE_FIELD(T, field, offset) \
+  _Static_assert(offsetof(T, field) == (offset), #T "." #field " is not where DLPack says")
 GD_FREEZE(DLTensor, 48);
 GD_FREEZE_FIELD(DLTensor, ndim, 16);
 GD_FREEZE_FIELD(DLTensor, dtype, 20);

@@ -9,14 +9,17 @@ static PyObject *bad_result(const call *c, const char *what) {
   return PyErr_Format(PyExc_RuntimeError, "%U(): its library returned %s", c->f->name, what);
 }
 
-static bool wants_numpy(const call *c) { return c->outputs.protocol == GD_BY_NUMPY || gd_numpy_is_type((PyTypeObject *)c->outputs.like); }
+static bool wants_numpy(const call *c) {
+  return c->outputs.protocol == GD_BY_NUMPY || gd_numpy_is_type((PyTypeObject *)c->outputs.like);
+}
 
 /* Converts the tensor t to an object of the caller's framework; takes t. */
 static PyObject *convert(call *c, PyObject *t) {
   PyObject *made = NULL, *args[] = {t, c->outputs.like};
   if (c->outputs.like == (PyObject *)gd_tensor_type) return t;
   if (wants_numpy(c)) made = gd_numpy_to_array((gd_tensor *)t);
-  if (made == NULL && PyErr_Occurred() == NULL) made = gd_enter(GD_OP_function_convert, (PyObject *)c->f, args, 2, NULL);
+  if (made == NULL && PyErr_Occurred() == NULL)
+    made = gd_enter(GD_OP_function_convert, (PyObject *)c->f, args, 2, NULL);
   Py_DecRef(t);
   return made;
 }
@@ -37,7 +40,8 @@ static PyObject *wrap_managed(call *c, TVMValue *v, PyObject *out) {
   DLManagedTensorVersioned *m = v->v_handle;
   void *made = NULL;
   if (m == NULL) return bad_result(c, "no tensor");
-  if (c->outputs.offer != NULL && m == &c->outputs.offer->m) return v->v_handle = NULL, Py_IncRef(c->outputs.out), c->outputs.out;
+  if (c->outputs.offer != NULL && m == &c->outputs.offer->m)
+    return v->v_handle = NULL, Py_IncRef(c->outputs.out), c->outputs.out;
   if (gd_in_scratch(c, m)) {
     if (wants_numpy(c)) return gd_numpy_copy(&m->dl_tensor);
     if (!gd_copy_out(c, v)) return NULL;
@@ -45,7 +49,8 @@ static PyObject *wrap_managed(call *c, TVMValue *v, PyObject *out) {
   }
   bool plain = m->version.major == DLPACK_MAJOR && m->flags == 0 && gd_fast_path_ok(&m->dl_tensor);
   if (plain && out == NULL && c->outputs.protocol == GD_BY_TABLE) {
-    if (c->outputs.api->managed_tensor_to_py_object_no_sync(m, &made) == 0 && made != NULL) return v->v_handle = NULL, made;
+    if (c->outputs.api->managed_tensor_to_py_object_no_sync(m, &made) == 0 && made != NULL)
+      return v->v_handle = NULL, made;
     PyErr_Clear(); /* Go knows why, or another protocol */
   }
   if (gd_exchange_api.managed_tensor_to_py_object_no_sync(m, &made) != 0) return NULL;
@@ -54,7 +59,8 @@ static PyObject *wrap_managed(call *c, TVMValue *v, PyObject *out) {
 }
 
 static PyObject *wrap_list(call *c, const GDList *l, int code, bool top) {
-  if (l == NULL || l->n < 0 || (l->n > 0 && (l->values == NULL || l->codes == NULL))) return bad_result(c, "a list that is not valid");
+  if (l == NULL || l->n < 0 || (l->n > 0 && (l->values == NULL || l->codes == NULL)))
+    return bad_result(c, "a list that is not valid");
   PyObject *made = code == GD_LIST ? PyList_New(l->n) : PyTuple_New(l->n);
   for (int64_t i = 0; made != NULL && i < l->n; i++) {
     PyObject *x = gd_wrap_result(c, &l->values[i], l->codes[i], top && code == GD_TUPLE);
@@ -80,12 +86,16 @@ PyObject *gd_wrap_result(call *c, TVMValue *v, int code, bool top) {
     case GD_BOOL: return PyBool_FromLong(v->v_int64 != 0);
     case GD_DTYPE: return gd_dtype_object(v->v_type);
     case GD_DEVICE: return gd_device_object(v->v_device);
-    case GD_TEXT: return b == NULL ? bad_result(c, "no text") : PyUnicode_FromStringAndSize(b->data, (Py_ssize_t)b->size);
-    case GD_BYTES: return b == NULL ? bad_result(c, "no bytes") : PyBytes_FromStringAndSize(b->data, (Py_ssize_t)b->size);
-    case GD_LIST: case GD_TUPLE: return wrap_list(c, v->v_handle, code, top);
+    case GD_TEXT:
+      return b == NULL ? bad_result(c, "no text") : PyUnicode_FromStringAndSize(b->data, (Py_ssize_t)b->size);
+    case GD_BYTES:
+      return b == NULL ? bad_result(c, "no bytes") : PyBytes_FromStringAndSize(b->data, (Py_ssize_t)b->size);
+    case GD_LIST:
+    case GD_TUPLE: return wrap_list(c, v->v_handle, code, top);
     case GD_MANAGED: return fill(c, out, wrap_managed(c, v, out));
     case GD_ARGUMENT:
-      if (v->v_int64 < 0 || v->v_int64 >= c->f->count) return bad_result(c, "the number of an argument that it does not have");
+      if (v->v_int64 < 0 || v->v_int64 >= c->f->count)
+        return bad_result(c, "the number of an argument that it does not have");
       x = c->objects[v->v_int64] == NULL ? Py_None : c->objects[v->v_int64];
       return Py_IncRef(x), fill(c, out, x);
     default: return PyErr_Format(PyExc_RuntimeError, "%U(): its library returned a value of code %d", c->f->name, code);
@@ -100,7 +110,8 @@ void gd_drop_result(TVMValue v, int code) {
   if (code == GD_MANAGED) gd_managed_drop(v.v_handle, NULL);
   const GDList *l = v.v_handle;
   bool list = (code == GD_LIST || code == GD_TUPLE) && l != NULL;
-  for (int64_t i = 0; list && i < l->n && l->values != NULL && l->codes != NULL; i++) gd_drop_result(l->values[i], l->codes[i]);
+  for (int64_t i = 0; list && i < l->n && l->values != NULL && l->codes != NULL; i++)
+    gd_drop_result(l->values[i], l->codes[i]);
   if (list || code == GD_TEXT || code == GD_BYTES) free(v.v_handle);
 }
 

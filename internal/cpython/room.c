@@ -14,14 +14,15 @@
 
 #define MEGABYTE ((size_t)1 << 20)
 enum {
-  RESERVED = 1098 + 2 * 64, /* megabytes of addresses: an index of all addresses (Go continues without a part of it, but then
+  RESERVED = 1098 +
+      2 * 64,        /* megabytes of addresses: an index of all addresses (Go continues without a part of it, but then
                                writes to the memory of others), and two pieces of its heap */
-  WRITTEN = 48,        /* megabytes that are mapped writable: a map of the heap's pieces, and records */
-  EACH = 64,           /* megabytes of addresses that malloc reserves for each new thread, and once more for alignment */
-  OWN = 6,             /* threads beside the workers: Go's main one, its monitor, those that start or relieve others */
-  MOST = 64,           /* workers: at most so many are probed; a machine may have more processors */
-  PROBE = 256 << 10,   /* bytes of stack of a probing thread */
-  FILES = 4,           /* Go's poller keeps two of them */
+  WRITTEN = 48,      /* megabytes that are mapped writable: a map of the heap's pieces, and records */
+  EACH = 64,         /* megabytes of addresses that malloc reserves for each new thread, and once more for alignment */
+  OWN = 6,           /* threads beside the workers: Go's main one, its monitor, those that start or relieve others */
+  MOST = 64,         /* workers: at most so many are probed; a machine may have more processors */
+  PROBE = 256 << 10, /* bytes of stack of a probing thread */
+  FILES = 4,         /* Go's poller keeps two of them */
 };
 
 /* Returns the number of threads that work at a time, by Go's rules. */
@@ -51,17 +52,20 @@ static bool has_memory(int threads, char *why, size_t n) {
   written = WRITTEN * MEGABYTE + (size_t)threads * stack;
   void *addresses = mmap(NULL, wanted, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   void *pages = mmap(NULL, written, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  void *one = mmap(NULL, stack, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0); /* which the kernel may find too large by itself */
+  void *one = mmap(NULL, stack, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+                   0); /* which the kernel may find too large by itself */
   bool there = addresses != MAP_FAILED && pages != MAP_FAILED && one != MAP_FAILED;
   if (one != MAP_FAILED) munmap(one, stack);
   if (addresses != MAP_FAILED) munmap(addresses, wanted);
   if (pages != MAP_FAILED) munmap(pages, written);
   char v[32], d[32];
   if (!there)
-    PyOS_snprintf(why, n, "a Go runtime may take %zu MB of address space on %d processors, %zu MB of it for data, and there is less: raise "
-                  "the limit (ulimit -v is %s, ulimit -d is %s)%s, or set the environment variable GOMAXPROCS to fewer processors",
-                  (wanted + written) / MEGABYTE, threads - OWN, written / MEGABYTE, limit_text(RLIMIT_AS, v, sizeof v),
-                  limit_text(RLIMIT_DATA, d, sizeof d), stack > 8 * MEGABYTE ? ", take smaller stacks (ulimit -s)" : "");
+    PyOS_snprintf(
+        why, n,
+        "a Go runtime may take %zu MB of address space on %d processors, %zu MB of it for data, and there is less: raise "
+        "the limit (ulimit -v is %s, ulimit -d is %s)%s, or set the environment variable GOMAXPROCS to fewer processors",
+        (wanted + written) / MEGABYTE, threads - OWN, written / MEGABYTE, limit_text(RLIMIT_AS, v, sizeof v),
+        limit_text(RLIMIT_DATA, d, sizeof d), stack > 8 * MEGABYTE ? ", take smaller stacks (ulimit -s)" : "");
   return there;
 }
 
@@ -89,9 +93,11 @@ static bool has_threads(int threads, char *why, size_t n) {
   pthread_sigmask(SIG_SETMASK, &before, NULL);
   pthread_attr_destroy(&small);
   if (count < threads)
-    PyOS_snprintf(why, n, "a Go runtime may take %d threads on %d processors, and there can be only %d more: raise the limit of threads "
-                  "(ulimit -u, or pids.max of the container), or set the environment variable GOMAXPROCS to fewer processors",
-                  threads, threads - OWN, count);
+    PyOS_snprintf(
+        why, n,
+        "a Go runtime may take %d threads on %d processors, and there can be only %d more: raise the limit of threads "
+        "(ulimit -u, or pids.max of the container), or set the environment variable GOMAXPROCS to fewer processors",
+        threads, threads - OWN, count);
   return count == threads;
 }
 
@@ -100,8 +106,11 @@ static bool has_files(char *why, size_t n) {
   while (count < FILES && (made[count] = eventfd(0, EFD_CLOEXEC)) >= 0) count++;
   for (int i = 0; i < count; i++) close(made[i]);
   if (count < FILES)
-    PyOS_snprintf(why, n, "a Go runtime takes %d file descriptors to start, and there can be only %d more: close files, or raise their limit "
-                  "(ulimit -n)", FILES, count);
+    PyOS_snprintf(
+        why, n,
+        "a Go runtime takes %d file descriptors to start, and there can be only %d more: close files, or raise their limit "
+        "(ulimit -n)",
+        FILES, count);
   return count == FILES;
 }
 

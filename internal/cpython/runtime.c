@@ -30,7 +30,10 @@ extern __attribute__((visibility("hidden"))) char __start_gd_kept[], __stop_gd_k
 void __real_x_cgo_sys_thread_create(void *(*run)(void *), void *argument) __attribute__((weak));
 uintptr_t __real__cgo_wait_runtime_init_done(void) __attribute__((weak));
 
-static GD_OWN struct { void *(*run)(void *); void *argument; } postponed;
+static GD_OWN struct {
+  void *(*run)(void *);
+  void *argument;
+} postponed;
 
 /* __wrap_x_cgo_sys_thread_create is called by Go's constructor when the library is loaded. It starts nothing.
    C because: (b).
@@ -62,7 +65,8 @@ static void start(void) {
    GIL: any.
    Threads: any. */
 uintptr_t __wrap__cgo_wait_runtime_init_done(void) {
-  static const char message[] = "godlpack: fatal: Go was entered in a forked child, by the runtime that is its parent's\n";
+  static const char message[] =
+      "godlpack: fatal: Go was entered in a forked child, by the runtime that is its parent's\n";
   if (gd_own_runtime.dead) {
     ssize_t written = write(STDERR_FILENO, message, sizeof message - 1);
     (void)written; /* it may be closed */
@@ -82,16 +86,20 @@ static void mark_dead(void) {
   if (&x_crosscall2_ptr != NULL) x_crosscall2_ptr = NULL;
 }
 
-GD_OWN gd_runtime gd_own_runtime = {
-    .enter = godlpackEnter, .get_buffer = godlpackGetBuffer, .start = start, .mark_dead = mark_dead, .uninstall_signals = gd_signals_uninstall,
-    .kept = __start_gd_kept};
+GD_OWN gd_runtime gd_own_runtime = {.enter = godlpackEnter,
+                                    .get_buffer = godlpackGetBuffer,
+                                    .start = start,
+                                    .mark_dead = mark_dead,
+                                    .uninstall_signals = gd_signals_uninstall,
+                                    .kept = __start_gd_kept};
 
 /* ---- forks ---- */
 
 typedef struct {
   gd_runtime *current;
-  bool ready;          /* current is started, and alive in this process */
-  int64_t generation;  /* how often the runtime was restarted after forks: a Go handle is valid only in its own generation */
+  bool ready; /* current is started, and alive in this process */
+  int64_t
+      generation; /* how often the runtime was restarted after forks: a Go handle is valid only in its own generation */
   char path[PATH_MAX]; /* this library's file */
   struct stat file;    /* and its metadata when it was loaded */
 } lifetime;
@@ -120,7 +128,8 @@ int gd_runtime_exec(void) {
   if (life->path[0] != 0) return 0;
   if (!gd_runtime_is_lazy()) gd_own_runtime.started = true;
   if (pthread_atfork(NULL, NULL, after_fork) != 0) return PyErr_NoMemory(), -1;
-  if (dladdr(&own_life, &info) == 0 || realpath(info.dli_fname, life->path) == NULL || stat(life->path, &life->file) != 0)
+  if (dladdr(&own_life, &info) == 0 || realpath(info.dli_fname, life->path) == NULL ||
+      stat(life->path, &life->file) != 0)
     strcpy(life->path, "?"); /* not from a file: a forked child says so */
   return 0;
 }
@@ -154,7 +163,8 @@ static bool restart(void) {
   gd_say_remedy(why, sizeof why);
   PyErr_Format(PyExc_RuntimeError,
                "godlpack: this process was made by fork(), and a Go runtime of its own cannot be started (%s); start "
-               "workers by 'spawn' or 'forkserver' (exchange that needs no Go still works)", why);
+               "workers by 'spawn' or 'forkserver' (exchange that needs no Go still works)",
+               why);
   return false;
 }
 
@@ -174,7 +184,8 @@ static bool has_room(void) {
 /* gd_runtime_threads sets the number of threads that this library's Go may compute in (_threads, ops.h), if it runs. */
 bool gd_runtime_threads(int n) {
   if (!life->ready) return true;
-  PyObject *number = PyLong_FromLong(n), *now = number == NULL ? NULL : gd_enter(GD_OP_module_threads, NULL, &number, 1, NULL);
+  PyObject *number = PyLong_FromLong(n),
+           *now = number == NULL ? NULL : gd_enter(GD_OP_module_threads, NULL, &number, 1, NULL);
   Py_DecRef(number);
   Py_DecRef(now);
   return now != NULL;

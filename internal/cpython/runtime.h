@@ -13,15 +13,18 @@
 typedef struct {
   PyObject *(*enter)(int op, PyObject *self, PyObject **args, Py_ssize_t nargs, PyObject *kwnames);
   int (*get_buffer)(PyObject *self, Py_buffer *view, int flags);
-  void (*start)(void);            /* does nothing if it is running */
-  void (*mark_dead)(void);             /* in a forked child: no thread enters it from now on, not even one that ends */
+  void (*start)(void);             /* does nothing if it is running */
+  void (*mark_dead)(void);         /* in a forked child: no thread enters it from now on, not even one that ends */
   void (*uninstall_signals)(void); /* puts back the previous handlers of Go's signals */
-  char *kept;                     /* its GD_KEPT variables */
+  char *kept;                      /* its GD_KEPT variables */
   _Atomic bool started;
   bool dead; /* its threads are in the parent: no thread may enter */
 } gd_runtime;
 extern gd_runtime gd_own_runtime;
-typedef struct { PyModuleDef module; gd_runtime *runtime; } gd_definition; /* what PyInit__core returns */
+typedef struct {
+  PyModuleDef module;
+  gd_runtime *runtime;
+} gd_definition; /* what PyInit__core returns */
 
 int gd_runtime_exec(void); /* watches for forks; part of the module's execution */
 bool gd_runtime_is_lazy(void);

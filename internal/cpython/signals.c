@@ -56,7 +56,9 @@ void gd_pass_on(const struct sigaction *previous, int number, siginfo_t *info, v
   }
 }
 
-static void forward(int number, siginfo_t *info, void *context) { gd_pass_on(&actions[index_of(number)].previous, number, info, context); }
+static void forward(int number, siginfo_t *info, void *context) {
+  gd_pass_on(&actions[index_of(number)].previous, number, info, context);
+}
 
 /* Go forwards signals that are not its own to the handler that it takes for the previous one, with two exceptions: SIGURG,
    which all Go runtimes in a process must get, or only one can preempt; and the signal of a fault that was sent, which would
@@ -79,7 +81,8 @@ static void on_signal(int number, siginfo_t *info, void *context) {
 int32_t __wrap_x_cgo_sigaction(intptr_t number, const go_sigaction *new, go_sigaction *old) {
   if (gd_own_runtime.started) return __real_x_cgo_sigaction(number, new, old);
   int i = index_of(number);
-  if (i < 0) return __real_x_cgo_sigaction(number, NULL, old); /* Go only means to set SA_ONSTACK: see gd_signals_install */
+  if (i < 0)
+    return __real_x_cgo_sigaction(number, NULL, old); /* Go only means to set SA_ONSTACK: see gd_signals_install */
   if (old != NULL) *old = (go_sigaction){.handler = (uintptr_t)forward, .flags = SA_SIGINFO | SA_ONSTACK};
   if (new != NULL) actions[i].go = *new;
   return 0;
@@ -139,10 +142,15 @@ static void on_urgent(int link, int number, siginfo_t *info, void *context) {
   errno = saved;
 }
 
-#define LINK(i, k) static void urgent_##i##k(int n, siginfo_t *info, void *context) { on_urgent(8 * i + k, n, info, context); }
+#define LINK(i, k) \
+  static void urgent_##i##k(int n, siginfo_t *info, void *context) { on_urgent(8 * i + k, n, info, context); }
 #define EIGHT(i) LINK(i, 0) LINK(i, 1) LINK(i, 2) LINK(i, 3) LINK(i, 4) LINK(i, 5) LINK(i, 6) LINK(i, 7)
-#define NAMES(i) urgent_##i##0, urgent_##i##1, urgent_##i##2, urgent_##i##3, urgent_##i##4, urgent_##i##5, urgent_##i##6, urgent_##i##7
-EIGHT(0) EIGHT(1) EIGHT(2) EIGHT(3)
+#define NAMES(i) \
+  urgent_##i##0, urgent_##i##1, urgent_##i##2, urgent_##i##3, urgent_##i##4, urgent_##i##5, urgent_##i##6, urgent_##i##7
+EIGHT(0)
+EIGHT(1)
+EIGHT(2)
+EIGHT(3)
 static void (*const urgent[LINKS])(int, siginfo_t *, void *) = {NAMES(0), NAMES(1), NAMES(2), NAMES(3)};
 
 /* gd_signals_read reads the current handlers of Go's signals.

@@ -11,10 +11,10 @@
 #include "core.h"
 
 enum {
-  ALIGNMENT = 256,             /* R16; jax needs 64 to import at zero copy */
-  HUGE_PAGE = 2 << 20,         /* pages of 2 MB save page faults ... */
-  HUGE_BLOCK = 2 * HUGE_PAGE,  /* ... for blocks from 4 MB on */
-  SMALL_BLOCK = 1024,          /* up to this size malloc, with room to align, is faster than an aligned allocation */
+  ALIGNMENT = 256,            /* R16; jax needs 64 to import at zero copy */
+  HUGE_PAGE = 2 << 20,        /* pages of 2 MB save page faults ... */
+  HUGE_BLOCK = 2 * HUGE_PAGE, /* ... for blocks from 4 MB on */
+  SMALL_BLOCK = 1024,         /* up to this size malloc, with room to align, is faster than an aligned allocation */
 };
 
 static GD_OWN gd_counters own_counters;
@@ -47,7 +47,9 @@ gd_storage *gd_storage_retain(gd_storage *s) {
 void gd_storage_release(gd_storage *s) {
   if (s == NULL) return;
   /* The only holder need not decrement the count. */
-  if (atomic_load_explicit(&s->refs, memory_order_acquire) != 1 && atomic_fetch_sub_explicit(&s->refs, 1, memory_order_acq_rel) != 1) return;
+  if (atomic_load_explicit(&s->refs, memory_order_acquire) != 1 &&
+      atomic_fetch_sub_explicit(&s->refs, 1, memory_order_acq_rel) != 1)
+    return;
   s->release(s);
 }
 
@@ -58,7 +60,8 @@ void gd_storage_release(gd_storage *s) {
 bool gd_storage_take_slot(gd_storage *s) {
   int64_t refs = atomic_load_explicit(&s->refs, memory_order_relaxed);
   return s->slot != NULL && !(refs & GD_SLOT_TAKEN) &&
-         atomic_compare_exchange_strong_explicit(&s->refs, &refs, (refs + 1) | GD_SLOT_TAKEN, memory_order_acquire, memory_order_relaxed);
+         atomic_compare_exchange_strong_explicit(&s->refs, &refs, (refs + 1) | GD_SLOT_TAKEN, memory_order_acquire,
+                                                 memory_order_relaxed);
 }
 
 /* gd_storage_free_slot frees the slot and drops its hold on s.
@@ -68,7 +71,8 @@ bool gd_storage_take_slot(gd_storage *s) {
    Threads: any. */
 void gd_storage_free_slot(gd_storage *s) {
   if (atomic_load_explicit(&s->refs, memory_order_acquire) != (GD_SLOT_TAKEN | 1) &&
-      atomic_fetch_sub_explicit(&s->refs, GD_SLOT_TAKEN | 1, memory_order_acq_rel) != (GD_SLOT_TAKEN | 1)) return;
+      atomic_fetch_sub_explicit(&s->refs, GD_SLOT_TAKEN | 1, memory_order_acq_rel) != (GD_SLOT_TAKEN | 1))
+    return;
   s->release(s);
 }
 
@@ -76,7 +80,10 @@ void gd_storage_free_slot(gd_storage *s) {
 
 /* Of each thread: the number of nested storages that it is freeing, and those that wait until it has finished. Otherwise a
    chain of a hundred thousand would overflow its stack. */
-typedef struct { int depth; gd_storage *waiting; } descent;
+typedef struct {
+  int depth;
+  gd_storage *waiting;
+} descent;
 static GD_KEPT pthread_key_t descents_key;
 
 /* gd_storage_exec makes the key of each thread's descent.
@@ -180,7 +187,10 @@ void *gd_storage_block(size_t nbytes, bool zero, gd_storage **out) {
 
 typedef struct {
   gd_storage base;
-  union { DLManagedTensorVersioned *versioned; DLManagedTensor *legacy; } m;
+  union {
+    DLManagedTensorVersioned *versioned;
+    DLManagedTensor *legacy;
+  } m;
   gd_slot slot;
 } foreign;
 
@@ -285,7 +295,11 @@ static void buffer_release(gd_storage *s) { in_turn(s, give_back_buffer); }
 
 /* ---- memory that CUDA's driver allocated, and frees ---- */
 
-typedef struct { gd_storage base; gd_driver_memory m; pid_t owner; } device_block;
+typedef struct {
+  gd_storage base;
+  gd_driver_memory m;
+  pid_t owner;
+} device_block;
 
 /* In a forked child, and during finalization, the driver cannot be used: the memory is leaked instead. */
 static void device_release(gd_storage *s) {

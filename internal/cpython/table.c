@@ -109,10 +109,10 @@ static int slot_allocate(DLTensor *prototype, DLManagedTensorVersioned **out, vo
   int64_t dims[2 * DLPACK_MAX_NDIM];
   DLTensor t = *prototype;
   *out = NULL;
-  if (t.device.device_type != kDLCPU)
-    return fail(ctx, set_error, "BufferError", "godlpack allocates on cpu only");
+  if (t.device.device_type != kDLCPU) return fail(ctx, set_error, "BufferError", "godlpack allocates on cpu only");
   if (t.ndim < 0 || t.ndim > DLPACK_MAX_NDIM || t.dtype.lanes == 0 || t.dtype.bits == 0 || t.dtype.code > kDLBcomplex)
-    return fail(ctx, set_error, "ValueError", "godlpack's allocator: want 0 to 64 dimensions and a dtype of DLPack 1.3");
+    return fail(ctx, set_error, "ValueError",
+                "godlpack's allocator: want 0 to 64 dimensions and a dtype of DLPack 1.3");
   if (t.ndim > 0 && t.shape == NULL) return fail(ctx, set_error, "ValueError", "godlpack's allocator: no shape");
   t.strides = dims + t.ndim;
   int64_t count = 1, reach = 1;
@@ -143,7 +143,10 @@ static gd_tensor *own_tensor(PyObject *x) {
   if (Py_TYPE(x) != gd_tensor_type)
     return PyErr_SetString(PyExc_TypeError, "godlpack's exchange table: want a godlpack.Tensor"), NULL;
   if (!(((gd_tensor *)x)->flags & DLPACK_READ_ONLY)) return (gd_tensor *)x;
-  return PyErr_SetString(PyExc_BufferError, "the tensor is read-only, which consumers of an exchange table do not honour; use .copy(), or __dlpack__(max_version=(1, 0))"), NULL;
+  return PyErr_SetString(
+             PyExc_BufferError,
+             "the tensor is read-only, which consumers of an exchange table do not honour; use .copy(), or __dlpack__(max_version=(1, 0))"),
+         NULL;
 }
 
 static int slot_managed_from_py(void *x, DLManagedTensorVersioned **out) {
@@ -157,7 +160,10 @@ static int slot_dltensor_from_py(void *x, DLTensor *out) {
   gd_tensor *t = own_tensor(x);
   if (t == NULL) return -1;
   if (t->flags & DLPACK_SUBBYTE_PADDED)
-    return PyErr_SetString(PyExc_BufferError, "the lanes are padded to bytes, which a borrowed DLTensor cannot say; use managed_tensor_from_py_object_no_sync"), -1;
+    return PyErr_SetString(
+               PyExc_BufferError,
+               "the lanes are padded to bytes, which a borrowed DLTensor cannot say; use managed_tensor_from_py_object_no_sync"),
+           -1;
   *out = t->t;
   return 0;
 }
@@ -186,7 +192,8 @@ static int slot_managed_to_py(DLManagedTensorVersioned *m, void **out) {
 
 /* R58: tensors on the CPU have no stream. */
 static int slot_current_stream(int32_t device_type, int32_t device_id, void **out) {
-  uintptr_t *stream = device_type == kDLCUDA || device_type == kDLCUDAManaged ? gd_current_stream(device_id, false) : NULL;
+  uintptr_t *stream = device_type == kDLCUDA || device_type == kDLCUDAManaged ? gd_current_stream(device_id, false)
+                                                                              : NULL;
   *out = stream == NULL ? NULL : (void *)*stream;
   return 0;
 }

@@ -9,7 +9,14 @@ GD_KEPT PyTypeObject *gd_tensor_type;
 
 static bool address_data(DLDevice d) {
   switch (d.device_type) {
-    case kDLCPU: case kDLCUDA: case kDLCUDAHost: case kDLROCM: case kDLROCMHost: case kDLCUDAManaged: case kDLOneAPI: case kDLTPUHost: return true;
+    case kDLCPU:
+    case kDLCUDA:
+    case kDLCUDAHost:
+    case kDLROCM:
+    case kDLROCMHost:
+    case kDLCUDAManaged:
+    case kDLOneAPI:
+    case kDLTPUHost: return true;
     default: return false; /* data is a handle: byte_offset stays beside it */
   }
 }
@@ -32,7 +39,8 @@ PyObject *gd_tensor_new(const DLTensor *t, uint64_t flags, gd_storage *storage) 
   x->weakrefs = NULL;
   x->storage = storage;
   x->sole = NULL;
-  x->flags = flags & (DLPACK_READ_ONLY | DLPACK_SUBBYTE_PADDED); /* R24: consumers need no IS_COPIED; R35: others are ignored */
+  x->flags = flags &
+             (DLPACK_READ_ONLY | DLPACK_SUBBYTE_PADDED); /* R24: consumers need no IS_COPIED; R35: others are ignored */
   x->t = *t;
   x->t.shape = x->dims;
   x->t.strides = x->dims + t->ndim;
@@ -52,8 +60,8 @@ PyObject *gd_tensor_new(const DLTensor *t, uint64_t flags, gd_storage *storage) 
 /* gd_tensor_make is gd_tensor_new from parts: Go must not put pointers to its own memory into records.
    C because: (a).
    Owns: as for gd_tensor_new; shape and strides are copied. */
-PyObject *gd_tensor_make(uintptr_t data, DLDevice device, DLDataType dtype, int32_t ndim, int64_t *shape, int64_t *strides, uint64_t flags,
-                         gd_storage *storage) {
+PyObject *gd_tensor_make(uintptr_t data, DLDevice device, DLDataType dtype, int32_t ndim, int64_t *shape,
+                         int64_t *strides, uint64_t flags, gd_storage *storage) {
   DLTensor t = {(void *)data, device, ndim, dtype, shape, strides, 0};
   return gd_tensor_new(&t, flags, storage);
 }
@@ -122,7 +130,21 @@ PyObject *gd_tuple_of(const int64_t *v, int n) {
   return tuple;
 }
 
-enum { SHAPE, STRIDES, NDIM, SIZE, ITEMSIZE, NBYTES, DTYPE, DEVICE, DATA_PTR, READONLY, TRANSPOSED, INTERFACE, CUDA_INTERFACE };
+enum {
+  SHAPE,
+  STRIDES,
+  NDIM,
+  SIZE,
+  ITEMSIZE,
+  NBYTES,
+  DTYPE,
+  DEVICE,
+  DATA_PTR,
+  READONLY,
+  TRANSPOSED,
+  INTERFACE,
+  CUDA_INTERFACE
+};
 
 static PyObject *tensor_get(PyObject *self, void *what) {
   const gd_tensor *x = (gd_tensor *)self;
@@ -140,7 +162,8 @@ static PyObject *tensor_get(PyObject *self, void *what) {
     case TRANSPOSED: return gd_enter(GD_OP_tensor_transpose, self, NULL, 0, NULL);
     case CUDA_INTERFACE: /* consumers ask whether there is one */
       if (x->t.device.device_type != kDLCUDA && x->t.device.device_type != kDLCUDAManaged)
-        return PyErr_Format(PyExc_AttributeError, "a tensor that is not on a CUDA device has no __cuda_array_interface__");
+        return PyErr_Format(PyExc_AttributeError,
+                            "a tensor that is not on a CUDA device has no __cuda_array_interface__");
       return gd_enter(GD_OP_tensor_cuda_array_interface, self, NULL, 0, NULL);
     default: return gd_enter(GD_OP_tensor_array_interface, self, NULL, 0, NULL);
   }
@@ -170,7 +193,9 @@ static PyMemberDef tensor_members[] = {
 
 static PyObject *tensor_repr(PyObject *self) { return gd_enter(GD_OP_tensor_repr, self, NULL, 0, NULL); }
 static PyObject *tensor_iter(PyObject *self) { return gd_enter(GD_OP_tensor_iter, self, NULL, 0, NULL); }
-static PyObject *tensor_subscript(PyObject *self, PyObject *key) { return gd_enter(GD_OP_tensor_subscript, self, &key, 1, NULL); }
+static PyObject *tensor_subscript(PyObject *self, PyObject *key) {
+  return gd_enter(GD_OP_tensor_subscript, self, &key, 1, NULL);
+}
 
 static Py_ssize_t tensor_length(PyObject *self) {
   const gd_tensor *x = (gd_tensor *)self;
@@ -193,30 +218,29 @@ static void tensor_releasebuffer(PyObject *self, Py_buffer *view) {
 GD_TENSOR_METHODS(GD_TRAMPOLINE)
 
 static PyMethodDef tensor_methods[] = {
-    GD_TENSOR_METHODS(GD_METHOD)
-    {"to", (PyCFunction)(void *)gd_fast_to, GD_KEYWORDS, doc_tensor_to},
+    GD_TENSOR_METHODS(GD_METHOD){"to", (PyCFunction)(void *)gd_fast_to, GD_KEYWORDS, doc_tensor_to},
     {"__dlpack__", (PyCFunction)(void *)gd_fast_dlpack, GD_KEYWORDS, doc_tensor_dlpack},
     {"__dlpack_device__", tensor_dlpack_device, METH_NOARGS, doc_tensor_dlpack_device},
     {0},
 };
 
 /* A tensor reaches no Python object that leads back to it: no cycle collection. */
-static PyType_Spec tensor_spec = {
-    "godlpack.Tensor", sizeof(gd_tensor), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
-    (PyType_Slot[]){
-        {Py_tp_doc, (void *)doc_tensor},
-        {Py_tp_dealloc, tensor_dealloc},
-        {Py_tp_getset, tensor_getset},
-        {Py_tp_members, tensor_members},
-        {Py_tp_methods, tensor_methods},
-        {Py_tp_repr, tensor_repr},
-        {Py_tp_iter, tensor_iter},
-        {Py_mp_length, tensor_length},
-        {Py_mp_subscript, tensor_subscript},
-        {Py_bf_getbuffer, gd_get_buffer},
-        {Py_bf_releasebuffer, tensor_releasebuffer},
-        {0},
-    }};
+static PyType_Spec tensor_spec = {"godlpack.Tensor", sizeof(gd_tensor), 0,
+                                  Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+                                  (PyType_Slot[]){
+                                      {Py_tp_doc, (void *)doc_tensor},
+                                      {Py_tp_dealloc, tensor_dealloc},
+                                      {Py_tp_getset, tensor_getset},
+                                      {Py_tp_members, tensor_members},
+                                      {Py_tp_methods, tensor_methods},
+                                      {Py_tp_repr, tensor_repr},
+                                      {Py_tp_iter, tensor_iter},
+                                      {Py_mp_length, tensor_length},
+                                      {Py_mp_subscript, tensor_subscript},
+                                      {Py_bf_getbuffer, gd_get_buffer},
+                                      {Py_bf_releasebuffer, tensor_releasebuffer},
+                                      {0},
+                                  }};
 
 /* ---- making the type ---- */
 

@@ -9,16 +9,16 @@ typedef struct {
   PyObject *weakrefs;
   gd_storage *storage;            /* shared with views and exports; NULL if there is nothing to hold, or: */
   DLManagedTensorVersioned *sole; /* held by this tensor alone, until it is shared */
-  uint64_t flags; /* DLPack's: read-only, padded */
-  DLTensor t;     /* shape and strides point into dims */
+  uint64_t flags;                 /* DLPack's: read-only, padded */
+  DLTensor t;                     /* shape and strides point into dims */
   int64_t dims[];
 } gd_tensor;
 
 extern PyTypeObject *gd_tensor_type, *gd_dtype_type, *gd_device_type;
 
 PyObject *gd_tensor_new(const DLTensor *t, uint64_t flags, gd_storage *stolen);
-PyObject *gd_tensor_make(uintptr_t data, DLDevice device, DLDataType dtype, int32_t ndim, int64_t *shape, int64_t *strides, uint64_t flags,
-                         gd_storage *storage);
+PyObject *gd_tensor_make(uintptr_t data, DLDevice device, DLDataType dtype, int32_t ndim, int64_t *shape,
+                         int64_t *strides, uint64_t flags, gd_storage *storage);
 PyObject *gd_tensor_view(gd_tensor *x, int64_t offset, DLDataType dtype, int32_t ndim, int64_t *shape, int64_t *strides,
                          uint64_t flags);
 bool gd_fast_path_ok(const DLTensor *t);
@@ -45,12 +45,19 @@ typedef struct {
   PyObject_HEAD
   PyObject *name;
   PyObject *kind; /* of a device: its DeviceType member; of a dtype: NULL */
-  union { DLDataType dtype; DLDevice device; uint64_t key; } value;
+  union {
+    DLDataType dtype;
+    DLDevice device;
+    uint64_t key;
+  } value;
   int itemsize; /* of a dtype */
 } gd_descriptor;
 
 PyObject *gd_descriptor_new(PyTypeObject *type, uint64_t key, PyObject *name, PyObject *kind, int itemsize);
-typedef struct { uint64_t key; PyObject *descriptor; } gd_descriptor_slot;
+typedef struct {
+  uint64_t key;
+  PyObject *descriptor;
+} gd_descriptor_slot;
 typedef gd_descriptor_slot gd_descriptor_cache[64];
 PyObject *gd_descriptor_cached(gd_descriptor_cache cache, uint64_t key, int op);
 static inline uint64_t gd_dtype_key(DLDataType d) { return (uint64_t)d.lanes << 16 | (uint64_t)d.bits << 8 | d.code; }

@@ -17,8 +17,11 @@ static int from_environment(void) {
     if (text == NULL || *text == 0) continue;
     long n = strtol(text, &end, 10);
     end += strspn(end, " \t");
-    if (n > 0 && n <= MOST_THREADS && (*end == 0 || *end == ',')) return (int)n; /* "4,2": of OpenMP's nested teams the outer one */
-    if (PyErr_WarnFormat(PyExc_RuntimeWarning, 1, "%s=%s is ignored by godlpack: want a number of threads, from 1 to %d", names[i], text, MOST_THREADS) != 0)
+    if (n > 0 && n <= MOST_THREADS && (*end == 0 || *end == ','))
+      return (int)n; /* "4,2": of OpenMP's nested teams the outer one */
+    if (PyErr_WarnFormat(PyExc_RuntimeWarning, 1,
+                         "%s=%s is ignored by godlpack: want a number of threads, from 1 to %d", names[i], text,
+                         MOST_THREADS) != 0)
       return -1;
   }
   return 0;
@@ -41,7 +44,9 @@ PyObject *gd_choose_threads(PyObject *module, PyObject *n) {
   long long number = PyLong_AsLongLong(n);
   if (number == -1 && PyErr_Occurred() != NULL) return NULL;
   if (number < 0 || number > MOST_THREADS)
-    return PyErr_Format(PyExc_ValueError, "set_num_threads(): want a number from 1 to %d, or None, got %S", MOST_THREADS, n), NULL;
+    return PyErr_Format(PyExc_ValueError, "set_num_threads(): want a number from 1 to %d, or None, got %S",
+                        MOST_THREADS, n),
+           NULL;
   chosen = (int)number;
   return gd_threads_apply() ? PyLong_FromLong(chosen) : NULL;
 }

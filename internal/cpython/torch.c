@@ -21,7 +21,8 @@ void gd_torch_learn(const gd_torch *found) {
 bool gd_torch_is_type(PyTypeObject *type) {
   PyObject *module = PyDict_GetItemString(PyImport_GetModuleDict(), "torch");
   PyObject *tensor = module == NULL ? NULL : PyObject_GetAttrString(module, "Tensor");
-  bool is = tensor != NULL && PyType_GetFlags(Py_TYPE(tensor)) & Py_TPFLAGS_TYPE_SUBCLASS && PyType_IsSubtype(type, (PyTypeObject *)tensor);
+  bool is = tensor != NULL && PyType_GetFlags(Py_TYPE(tensor)) & Py_TPFLAGS_TYPE_SUBCLASS &&
+            PyType_IsSubtype(type, (PyTypeObject *)tensor);
   Py_DecRef(tensor);
   return PyErr_Clear(), is;
 }
@@ -47,8 +48,9 @@ static deleter const ours[] = {[GD_TORCH_OWN] = free_own, [GD_TORCH_FOREIGN] = f
 
 /* ---- pins ---- */
 
-static const char OTHER_MEMORY[] = "a tensor's untyped_storage() is not the memory that its exchange table lends: it was given other memory while "
-                                   "it was passed to a function, or its class has an untyped_storage() of its own; pass x.detach().as_subclass(torch.Tensor)";
+static const char OTHER_MEMORY[] =
+    "a tensor's untyped_storage() is not the memory that its exchange table lends: it was given other memory while "
+    "it was passed to a function, or its class has an untyped_storage() of its own; pass x.detach().as_subclass(torch.Tensor)";
 
 static void **context_of(char *storage) { return (void **)(storage + torch->context); }
 
@@ -73,11 +75,13 @@ bool gd_torch_pin(gd_pin *pin, const DLTensor *t) {
   if (!torch->known || pin->owner == NULL) return true;
   bool is = Py_TYPE(pin->owner) == torch->type;
   char *storage = is ? *(char **)((char *)pin->owner + torch->storage) : NULL;
-  if (t != NULL && (storage == NULL || !has(storage, t))) return PyErr_SetString(PyExc_BufferError, OTHER_MEMORY), false;
+  if (t != NULL && (storage == NULL || !has(storage, t)))
+    return PyErr_SetString(PyExc_BufferError, OTHER_MEMORY), false;
   if (storage == NULL || *context_of(storage) == NULL) return true;
   uint8_t *flag = (uint8_t *)storage + torch->resizable;
   const gd_lock *other = gd_lock_find(storage, NULL);
-  pin->lock = (gd_lock){.where = storage, .data = *context_of(storage), .cleared = other == NULL ? *flag == 1 : other->cleared};
+  pin->lock = (gd_lock){
+      .where = storage, .data = *context_of(storage), .cleared = other == NULL ? *flag == 1 : other->cleared};
   gd_lock_add(&pin->lock);
   if (pin->lock.cleared) *flag = 0;
   exchange_deleter(storage, torch->frees, ours);

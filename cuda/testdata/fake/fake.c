@@ -22,7 +22,8 @@
 #ifdef WITH_CUDA_H
 #include <cuda.h>
 #else
-typedef int CUresult, CUdevice, CUdevice_attribute, CUpointer_attribute, CUjit_option, CUstreamCaptureStatus, CUmemorytype;
+typedef int CUresult, CUdevice, CUdevice_attribute, CUpointer_attribute, CUjit_option, CUstreamCaptureStatus,
+    CUmemorytype;
 typedef struct CUctx_st *CUcontext;
 typedef struct CUstream_st *CUstream;
 typedef struct CUevent_st *CUevent;
@@ -43,9 +44,21 @@ typedef struct {
   CUarray dstArray;
   size_t dstPitch, WidthInBytes, Height;
 } CUDA_MEMCPY2D;
-enum { CUDA_SUCCESS = 0, CUDA_ERROR_INVALID_VALUE = 1, CUDA_ERROR_OUT_OF_MEMORY = 2, CUDA_ERROR_NOT_INITIALIZED = 3, CUDA_ERROR_NO_DEVICE = 100,
-       CUDA_ERROR_INVALID_DEVICE = 101, CUDA_ERROR_INVALID_CONTEXT = 201, CUDA_ERROR_INVALID_PTX = 218, CUDA_ERROR_INVALID_HANDLE = 400,
-       CUDA_ERROR_NOT_FOUND = 500, CUDA_ERROR_NOT_READY = 600, CUDA_ERROR_ILLEGAL_ADDRESS = 700, CUDA_ERROR_NOT_SUPPORTED = 801 };
+enum {
+  CUDA_SUCCESS = 0,
+  CUDA_ERROR_INVALID_VALUE = 1,
+  CUDA_ERROR_OUT_OF_MEMORY = 2,
+  CUDA_ERROR_NOT_INITIALIZED = 3,
+  CUDA_ERROR_NO_DEVICE = 100,
+  CUDA_ERROR_INVALID_DEVICE = 101,
+  CUDA_ERROR_INVALID_CONTEXT = 201,
+  CUDA_ERROR_INVALID_PTX = 218,
+  CUDA_ERROR_INVALID_HANDLE = 400,
+  CUDA_ERROR_NOT_FOUND = 500,
+  CUDA_ERROR_NOT_READY = 600,
+  CUDA_ERROR_ILLEGAL_ADDRESS = 700,
+  CUDA_ERROR_NOT_SUPPORTED = 801
+};
 #endif
 
 enum { MAX_DEVICES = 8, MAX_DEPTH = 64, LOG = 1 << 20, PAGE = 4096 };
@@ -82,7 +95,10 @@ static int current_device(void) { return current() == NULL ? -1 : current()->dev
 
 static char log_text[LOG];
 static size_t log_end;
-static struct { char name[64]; int skip, result; } failure;
+static struct {
+  char name[64];
+  int skip, result;
+} failure;
 
 static CUresult enter(const char *name, const char *format, ...) {
   char line[512];
@@ -105,14 +121,24 @@ static CUresult enter(const char *name, const char *format, ...) {
 #define ENTER(...) \
   pthread_mutex_lock(&lock); \
   CUresult result = enter(__VA_ARGS__)
-#define LEAVE pthread_mutex_unlock(&lock); return result
-#define REFUSE(condition, error) if (result == CUDA_SUCCESS && (condition)) result = (error)
+#define LEAVE \
+  pthread_mutex_unlock(&lock); \
+  return result
+#define REFUSE(condition, error) \
+  if (result == CUDA_SUCCESS && (condition)) result = (error)
 #define NEEDS_CONTEXT REFUSE(current() == NULL, CUDA_ERROR_INVALID_CONTEXT)
 
 /* ---- memory ---- */
 
 enum kind { ON_DEVICE, PINNED, MANAGED };
-typedef struct memory { struct memory *next; enum kind kind; int device; char *start, *shadow; size_t size, mapped; bool closing; } memory;
+typedef struct memory {
+  struct memory *next;
+  enum kind kind;
+  int device;
+  char *start, *shadow;
+  size_t size, mapped;
+  bool closing;
+} memory;
 static memory *memories;
 
 static memory *memory_at(uintptr_t p) {
@@ -172,16 +198,30 @@ struct work {
   char kernel[32];
   uint64_t args[8]; /* MAX_PARAMS */
 };
-struct CUstream_st { struct CUstream_st *next; int id, device; bool blocking, legacy, capturing, closed; work *first; CUresult sticky; };
-struct CUevent_st { int id; bool timed; struct CUstream_st *stream; unsigned long long when; };
+struct CUstream_st {
+  struct CUstream_st *next;
+  int id, device;
+  bool blocking, legacy, capturing, closed;
+  work *first;
+  CUresult sticky;
+};
+struct CUevent_st {
+  int id;
+  bool timed;
+  struct CUstream_st *stream;
+  unsigned long long when;
+};
 
 static struct CUstream_st legacy[MAX_DEVICES], per_thread[MAX_DEVICES], *streams;
 static int live_streams, live_events, live_modules, last_id = 2;
 
 static struct CUstream_st *stream_of(CUstream handle) {
   int device = current_device() < 0 ? 0 : current_device();
-  if ((uintptr_t)handle <= 1) return legacy[device].legacy = true, legacy[device].device = device, legacy[device].id = 1, &legacy[device];
-  if ((uintptr_t)handle == 2) return per_thread[device].blocking = true, per_thread[device].device = device, per_thread[device].id = 2, &per_thread[device];
+  if ((uintptr_t)handle <= 1)
+    return legacy[device].legacy = true, legacy[device].device = device, legacy[device].id = 1, &legacy[device];
+  if ((uintptr_t)handle == 2)
+    return per_thread[device].blocking = true, per_thread[device].device = device, per_thread[device].id = 2,
+           &per_thread[device];
   for (struct CUstream_st *s = streams; s != NULL; s = s->next)
     if (s == handle && !s->closed) return s;
   return NULL;
@@ -239,7 +279,8 @@ static CUresult run_copy(work *w) {
 
 static CUresult run_rows(work *w) {
   for (size_t i = 0; i < w->count; i++) {
-    char *to = device_bytes(w->to + i * w->to_pitch, w->width), *from = device_bytes(w->from + i * w->from_pitch, w->width);
+    char *to = device_bytes(w->to + i * w->to_pitch, w->width),
+         *from = device_bytes(w->from + i * w->from_pitch, w->width);
     if (to == NULL || from == NULL) return CUDA_ERROR_ILLEGAL_ADDRESS;
     memmove(to, from, w->width);
   }
@@ -274,7 +315,8 @@ const char *fake_live(void) {
   int count = 0, retained = 0;
   for (memory *m = memories; m != NULL; m = m->next) count++;
   for (int i = 0; i < MAX_DEVICES; i++) retained += contexts[i].refs;
-  snprintf(text, sizeof text, "memories=%d streams=%d events=%d modules=%d contexts=%d", count, live_streams, live_events, live_modules, retained);
+  snprintf(text, sizeof text, "memories=%d streams=%d events=%d modules=%d contexts=%d", count, live_streams,
+           live_events, live_modules, retained);
   return text;
 }
 /* Reads device memory as it is now, queued work not done. */
@@ -296,7 +338,10 @@ CUresult cuInit(unsigned flags) {
   LEAVE;
 }
 
-static const struct { CUresult result; const char *name, *text; } results[] = {
+static const struct {
+  CUresult result;
+  const char *name, *text;
+} results[] = {
     {CUDA_SUCCESS, "CUDA_SUCCESS", "no error"},
     {CUDA_ERROR_INVALID_VALUE, "CUDA_ERROR_INVALID_VALUE", "invalid argument"},
     {CUDA_ERROR_OUT_OF_MEMORY, "CUDA_ERROR_OUT_OF_MEMORY", "out of memory"},
@@ -317,8 +362,12 @@ static const char *text_of(CUresult r, bool name) {
     if (results[i].result == r) return name ? results[i].name : results[i].text;
   return NULL;
 }
-CUresult cuGetErrorName(CUresult r, const char **out) { return (*out = text_of(r, true)) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE; }
-CUresult cuGetErrorString(CUresult r, const char **out) { return (*out = text_of(r, false)) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE; }
+CUresult cuGetErrorName(CUresult r, const char **out) {
+  return (*out = text_of(r, true)) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+CUresult cuGetErrorString(CUresult r, const char **out) {
+  return (*out = text_of(r, false)) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
 
 CUresult cuDriverGetVersion(int *out) {
   ENTER("cuDriverGetVersion", "");
@@ -344,7 +393,8 @@ CUresult cuDeviceGetName(char *out, int n, CUdevice d) {
 CUresult cuDeviceGetAttribute(int *out, CUdevice_attribute a, CUdevice d) {
   ENTER("cuDeviceGetAttribute", "%d %d", (int)a, d);
   const char *pools = getenv("FAKE_CUDA_POOLS");
-  if (result == CUDA_SUCCESS) *out = a == 115 ? pools == NULL || *pools == '1' : a == 75 ? 9 : a == 11 ? 1 << 20 : a == 16 ? 4 : 0;
+  if (result == CUDA_SUCCESS)
+    *out = a == 115 ? pools == NULL || *pools == '1' : a == 75 ? 9 : a == 11 ? 1 << 20 : a == 16 ? 4 : 0;
   LEAVE;
 }
 CUresult cuDeviceTotalMem_v2(size_t *out, CUdevice d) {
@@ -414,7 +464,8 @@ CUresult cuMemAllocAsync(CUdeviceptr *out, size_t n, CUstream s) {
 }
 static CUresult free_now(CUresult result, uintptr_t p, bool pinned) {
   memory *m = memory_at(p);
-  REFUSE(m == NULL || (uintptr_t)m->start != p || m->closing || (m->kind == PINNED) != pinned, CUDA_ERROR_INVALID_VALUE);
+  REFUSE(m == NULL || (uintptr_t)m->start != p || m->closing || (m->kind == PINNED) != pinned,
+         CUDA_ERROR_INVALID_VALUE);
   if (result != CUDA_SUCCESS) return result;
   finish_device(m->device);
   forget(m);
@@ -494,7 +545,8 @@ CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr to, CUdeviceptr from, size_t n, CUstre
   LEAVE;
 }
 CUresult cuMemcpyPeerAsync(CUdeviceptr to, CUcontext tc, CUdeviceptr from, CUcontext fc, size_t n, CUstream s) {
-  ENTER("cuMemcpyPeerAsync", "%zu from %d to %d on %d", n, fc->device, tc->device, stream_of(s) ? stream_of(s)->id : -1);
+  ENTER("cuMemcpyPeerAsync", "%zu from %d to %d on %d", n, fc->device, tc->device,
+        stream_of(s) ? stream_of(s)->id : -1);
   REFUSE(memory_at(to) == NULL || memory_at(to)->device != tc->device, CUDA_ERROR_INVALID_VALUE);
   REFUSE(memory_at(from) == NULL || memory_at(from)->device != fc->device, CUDA_ERROR_INVALID_VALUE);
   result = copy(result, s, to, from, n, false);
@@ -503,7 +555,9 @@ CUresult cuMemcpyPeerAsync(CUdeviceptr to, CUcontext tc, CUdeviceptr from, CUcon
 CUresult cuMemcpy2DAsync_v2(const CUDA_MEMCPY2D *c, CUstream s) {
   ENTER("cuMemcpy2DAsync_v2", "%zux%zu on %d", c->Height, c->WidthInBytes, stream_of(s) ? stream_of(s)->id : -1);
   NEEDS_CONTEXT;
-  REFUSE(c->srcMemoryType != 2 || c->dstMemoryType != 2 || c->srcPitch < c->WidthInBytes || c->dstPitch < c->WidthInBytes, CUDA_ERROR_INVALID_VALUE);
+  REFUSE(
+      c->srcMemoryType != 2 || c->dstMemoryType != 2 || c->srcPitch < c->WidthInBytes || c->dstPitch < c->WidthInBytes,
+      CUDA_ERROR_INVALID_VALUE);
   REFUSE(c->srcPitch > 1 << 20 || c->dstPitch > 1 << 20, CUDA_ERROR_INVALID_VALUE);
   REFUSE(stream_of(s) == NULL, CUDA_ERROR_INVALID_HANDLE);
   if (result == CUDA_SUCCESS) {
@@ -608,7 +662,9 @@ CUresult cuEventRecord(CUevent e, CUstream s) {
   if (result == CUDA_SUCCESS) e->stream = stream_of(s), e->when = queue(e->stream, NULL)->when;
   LEAVE;
 }
-static bool pending(CUevent e) { return e->stream != NULL && e->stream->first != NULL && e->stream->first->when <= e->when; }
+static bool pending(CUevent e) {
+  return e->stream != NULL && e->stream->first != NULL && e->stream->first->when <= e->when;
+}
 CUresult cuEventQuery(CUevent e) {
   ENTER("cuEventQuery", "%d", e->id);
   REFUSE(pending(e), CUDA_ERROR_NOT_READY);
@@ -645,8 +701,16 @@ CUresult cuPointerGetAttribute(void *out, CUpointer_attribute a, CUdeviceptr p) 
 /* ---- kernels: those that are known by name do what they say; others do nothing, but their arguments are logged ---- */
 
 enum { MAX_PARAMS = 8 };
-struct CUfunc_st { CUfunction next; char name[32]; int params; bool known; };
-struct CUmod_st { char *text; CUfunction strangers; };
+struct CUfunc_st {
+  CUfunction next;
+  char name[32];
+  int params;
+  bool known;
+};
+struct CUmod_st {
+  char *text;
+  CUfunction strangers;
+};
 static struct CUfunc_st known[] = {{NULL, "saxpy", 4, true}, {NULL, "scale", 3, true}, {NULL, "nothing", 0, true}};
 
 /* A kernel that nobody knows, whose list of parameters begins at a place in PTX; NULL if that has no end. */
@@ -666,7 +730,8 @@ CUresult cuModuleLoadDataEx(CUmodule *out, const void *image, unsigned n, CUjit_
   NEEDS_CONTEXT;
   if (result == CUDA_SUCCESS && strstr(image, ".entry") == NULL) {
     for (unsigned i = 0; i + 1 < n; i++)
-      if (options[i] == 5) snprintf(values[i], (size_t)values[i + 1], "ptxas fatal: no .entry in '%.20s'", (const char *)image);
+      if (options[i] == 5)
+        snprintf(values[i], (size_t)values[i + 1], "ptxas fatal: no .entry in '%.20s'", (const char *)image);
     result = CUDA_ERROR_INVALID_PTX;
   }
   if (result == CUDA_SUCCESS) {
@@ -678,7 +743,8 @@ CUresult cuModuleLoadDataEx(CUmodule *out, const void *image, unsigned n, CUjit_
 }
 CUresult cuModuleUnload(CUmodule m) {
   ENTER("cuModuleUnload", "");
-  for (CUfunction next; result == CUDA_SUCCESS && m->strangers != NULL; m->strangers = next) next = m->strangers->next, free(m->strangers);
+  for (CUfunction next; result == CUDA_SUCCESS && m->strangers != NULL; m->strangers = next)
+    next = m->strangers->next, free(m->strangers);
   if (result == CUDA_SUCCESS) free(m->text), free(m), live_modules--;
   LEAVE;
 }
@@ -709,18 +775,20 @@ static CUresult run_kernel(work *w) {
     for (int i = 0; i < n; i++) x[i] *= factor;
     return CUDA_SUCCESS;
   }
-  float *y = (float *)device_bytes(w->args[0], n * sizeof(float)), *x = (float *)device_bytes(w->args[1], n * sizeof(float));
+  float *y = (float *)device_bytes(w->args[0], n * sizeof(float)),
+        *x = (float *)device_bytes(w->args[1], n * sizeof(float));
   memcpy(&factor, &w->args[2], 4); /* saxpy(float *y, const float *x, float a, int n) */
   if (x == NULL || y == NULL) return CUDA_ERROR_ILLEGAL_ADDRESS;
   for (int i = 0; i < n; i++) y[i] += factor * x[i];
   return CUDA_SUCCESS;
 }
-CUresult cuLaunchKernel(CUfunction f, unsigned bx, unsigned by, unsigned bz, unsigned tx, unsigned ty, unsigned tz, unsigned shared, CUstream s,
-                        void **params, void **extra) {
+CUresult cuLaunchKernel(CUfunction f, unsigned bx, unsigned by, unsigned bz, unsigned tx, unsigned ty, unsigned tz,
+                        unsigned shared, CUstream s, void **params, void **extra) {
   char args[160] = "";
-  for (int i = 0, n = 0; i < f->params && !f->known; i++) n += snprintf(args + n, sizeof args - n, "%s%llu", i ? " " : ", of ", *(unsigned long long *)params[i]);
-  ENTER("cuLaunchKernel", "%s %ux%ux%u of %ux%ux%u, %u shared, on %d%s", f->name, bx, by, bz, tx, ty, tz, shared, stream_of(s) ? stream_of(s)->id : -1,
-        args);
+  for (int i = 0, n = 0; i < f->params && !f->known; i++)
+    n += snprintf(args + n, sizeof args - n, "%s%llu", i ? " " : ", of ", *(unsigned long long *)params[i]);
+  ENTER("cuLaunchKernel", "%s %ux%ux%u of %ux%ux%u, %u shared, on %d%s", f->name, bx, by, bz, tx, ty, tz, shared,
+        stream_of(s) ? stream_of(s)->id : -1, args);
   NEEDS_CONTEXT;
   REFUSE(bx * by * bz == 0 || tx * ty * tz == 0 || tx * ty * tz > 1024 || extra != NULL, CUDA_ERROR_INVALID_VALUE);
   REFUSE(stream_of(s) == NULL, CUDA_ERROR_INVALID_HANDLE);
@@ -737,7 +805,8 @@ CUresult cuLaunchKernel(CUfunction f, unsigned bx, unsigned by, unsigned bz, uns
 #ifndef WITH_CUDA_H
 typedef struct program { char *source, log[256], ptx[1024]; } *nvrtcProgram;
 
-int nvrtcCreateProgram(nvrtcProgram *out, const char *source, const char *name, int n, const char *const *headers, const char *const *includes) {
+int nvrtcCreateProgram(nvrtcProgram *out, const char *source, const char *name, int n, const char *const *headers,
+                       const char *const *includes) {
   (void)name, (void)headers, (void)includes;
   if (n != 0) return 3;
   *out = calloc(1, sizeof **out);
@@ -753,7 +822,8 @@ int nvrtcCompileProgram(nvrtcProgram p, int n, const char *const *options) {
     const char *list = at + strcspn(at, "(");
     end += snprintf(p->ptx + end, sizeof p->ptx - end, "\n.entry %.*s(", (int)(list - at), at);
     for (; *list != 0 && *list != ')'; list++)
-      if (*list == ',' || (*list == '(' && list[1] != ')')) end += snprintf(p->ptx + end, sizeof p->ptx - end, ".param ");
+      if (*list == ',' || (*list == '(' && list[1] != ')'))
+        end += snprintf(p->ptx + end, sizeof p->ptx - end, ".param ");
     end += snprintf(p->ptx + end, sizeof p->ptx - end, ")");
   }
   if (strstr(p->source, "#error") == NULL) return 0;
