@@ -5,7 +5,9 @@ races within Go are tested by `tox -e embedtest`. Python and the frameworks are 
 understands their locks: the GIL is a mutex and a condition variable. Only reports with godlpack's C code count, except
 those in tools/tsan.supp.
 
-Tests run without forks: the sanitizer does not support children of a process with threads.
+Tests run without forks: the sanitizer does not support children of a process with threads. Tests that leave a call are
+left out: the sanitizer delivers a signal when the thread next enters the C library, which a function that loops does
+not do.
 """
 
 import re
@@ -18,6 +20,7 @@ from asan import FRAMEWORKS, library
 
 TESTS = ["threads", "lifetime", "table", "dlpack_method", "from_dlpack", "functions", "go_library"]
 FLAGS = "-fsanitize=thread"
+LEFT = ["tests/test_functions.py::test_call_is_left"]
 OURS = re.compile(f"{re.escape(str(extension.ROOT))}/(internal/cpython|library|tvmffi)/")
 
 
@@ -33,7 +36,7 @@ def findings(folder: Path) -> Iterator[str]:
 
 def main() -> int:
     tests = sys.argv[1:] or [f"tests/test_{name}.py" for name in TESTS]
-    unwanted = [] if sys.argv[1:] else FRAMEWORKS
+    unwanted = [] if sys.argv[1:] else [*FRAMEWORKS, *LEFT]
     build = {"CGO_CFLAGS": f"-O1 -g -fno-omit-frame-pointer {FLAGS}", "CGO_LDFLAGS": FLAGS}
     with extension.built(**build) as folder:
         status = extension.test(
