@@ -79,46 +79,28 @@ func wantsVersioned(version cpython.Object) (bool, error) {
 	if !version.Given() {
 		return false, nil
 	}
-	if version.IsTuple() {
-		items, err := version.Items()
-		if err != nil {
-			return false, err
-		}
-		defer cpython.ReleaseAll(items)
-		if len(items) == 2 && items[0].IsIndex() && items[1].IsIndex() {
-			major, _, err := items[0].Int64()
-			return major >= 1, err
-		}
+	major, _, ok, err := version.IntPair()
+	if err == nil && !ok {
+		err = dlpack.Errorf(dlpack.KindType, "__dlpack__() argument 'max_version': want None or a tuple of two ints, got %s", version.Repr())
 	}
-	return false, dlpack.Errorf(dlpack.KindType, "__dlpack__() argument 'max_version': want None or a tuple of two ints, got %s", version.Repr())
+	return major >= 1, err
 }
 
 func parseDevice(pair cpython.Object) (*dlpack.Device, error) {
 	if !pair.Given() {
 		return nil, nil
 	}
-	wrong := dlpack.Errorf(dlpack.KindType, "__dlpack__() argument 'dl_device': want None or a tuple (type, id), got %s", pair.Repr())
-	if !pair.IsTuple() {
-		return nil, wrong
-	}
-	items, err := pair.Items()
-	if err != nil {
-		return nil, err
-	}
-	defer cpython.ReleaseAll(items)
-	if len(items) != 2 || !items[0].IsIndex() || !items[1].IsIndex() {
-		return nil, wrong
-	}
-	typ, _, err := items[0].Int64()
-	if err != nil {
-		return nil, err
-	}
-	id, _, err := items[1].Int64()
+	typ, id, ok, err := pair.IntPair()
 	d := dlpack.Device{Type: dlpack.DeviceType(typ), ID: int32(id)}
-	if err == nil && (int64(d.Type) != typ || int64(d.ID) != id) {
-		err = dlpack.Errorf(dlpack.KindBuffer, "__dlpack__() argument 'dl_device': there is no device %s", pair.Repr())
+	switch {
+	case err != nil:
+		return nil, err
+	case !ok:
+		return nil, dlpack.Errorf(dlpack.KindType, "__dlpack__() argument 'dl_device': want None or a tuple (type, id), got %s", pair.Repr())
+	case int64(d.Type) != typ || int64(d.ID) != id:
+		return nil, dlpack.Errorf(dlpack.KindBuffer, "__dlpack__() argument 'dl_device': there is no device %s", pair.Repr())
 	}
-	return &d, err
+	return &d, nil
 }
 
 // ParseCopy parses an argument copy: None or missing, True, False, or any object by its truth value. A str is a ValueError,

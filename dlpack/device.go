@@ -126,6 +126,15 @@ func (d Device) String() string {
 	return fmt.Sprintf("%v:%d", d.Type, d.ID)
 }
 
+// NewDevice returns the device of a type and an id. A type that DLPack does not define, or a negative id, is a ValueError.
+func NewDevice(typ, id int64) (Device, error) {
+	d := Device{Type: DeviceType(typ), ID: int32(id)}
+	if int64(d.Type) != typ || !d.Type.Known() || int64(d.ID) != id || d.ID < 0 {
+		return d, Errorf(KindValue, "want a device type of DLPack and an id >= 0, got (%d, %d)", typ, id)
+	}
+	return d, nil
+}
+
 // ParseDevice reads a device's name: "cpu", "cuda" (the first one) or "cuda:1". It accepts all results of String. A ValueError
 // describes the expected form.
 func ParseDevice(name string) (Device, error) {

@@ -54,6 +54,20 @@ func TestParseDevice(t *testing.T) {
 	}
 }
 
+func TestNewDevice(t *testing.T) {
+	for _, pair := range [][2]int64{{1, 0}, {2, 7}, {19, math.MaxInt32}} {
+		d, err := dlpack.NewDevice(pair[0], pair[1])
+		if want := (dlpack.Device{Type: dlpack.DeviceType(pair[0]), ID: int32(pair[1])}); err != nil || d != want {
+			t.Errorf("NewDevice(%d, %d): want %v, got %v, %v", pair[0], pair[1], want, d, err)
+		}
+	}
+	for _, pair := range [][2]int64{{0, 0}, {-1, 0}, {1, -1}, {99, 0}, {1 << 32, 0}, {1<<32 + 1, 0}, {1, 1 << 32}, {1, math.MinInt64}} {
+		if d, err := dlpack.NewDevice(pair[0], pair[1]); dlpack.KindOf(err) != dlpack.KindValue {
+			t.Errorf("NewDevice(%d, %d): want a ValueError, got %v, %v", pair[0], pair[1], d, err)
+		}
+	}
+}
+
 func TestDeviceTypes(t *testing.T) {
 	all := dlpack.DeviceTypes()
 	if len(all) != 19 {

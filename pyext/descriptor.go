@@ -54,7 +54,7 @@ func compareDevice(c *cpython.Call) (cpython.Object, error) {
 	case other.IsTuple():
 		return cpython.NotImplemented(), nil
 	}
-	d, ok, err := deviceOf(other)
+	d, ok, err := exchange.DeviceOf(other)
 	return equality(ok, err == nil && d == c.Self.Device())
 }
 
@@ -120,9 +120,9 @@ func deviceArgument(x, id cpython.Object) (dlpack.Device, error) {
 		if err != nil {
 			return dlpack.Device{}, err
 		}
-		return newDevice(typ, n)
+		return dlpack.NewDevice(typ, n)
 	}
-	d, ok, err := deviceOf(x)
+	d, ok, err := exchange.DeviceOf(x)
 	switch {
 	case err != nil:
 		return d, err
@@ -138,7 +138,7 @@ func errOr(err error, typ int64) error {
 	if err != nil {
 		return err
 	}
-	_, err = newDevice(typ, 0)
+	_, err = dlpack.NewDevice(typ, 0)
 	return err
 }
 

@@ -164,7 +164,7 @@ func coerce(x cpython.Object, writes bool) (cpython.Object, error) {
 		return x.Retain(), nil
 	}
 	if x.Type().Name() == "torch.device" {
-		d, _, err := deviceOf(x)
+		d, _, err := exchange.DeviceOf(x)
 		if err != nil {
 			return cpython.Object{}, err
 		}

@@ -97,47 +97,12 @@ func parseDType(o cpython.Object, function string) (dlpack.DType, error) {
 	return d, nil
 }
 
-// deviceOf returns the device that a Python object stands for: a Device, a name, a torch.device, a DLPack pair.
-func deviceOf(o cpython.Object) (d dlpack.Device, ok bool, err error) {
-	switch {
-	case o.IsDevice():
-		return o.Device(), true, nil
-	case o.IsStr():
-		d, err = dlpack.ParseDevice(o.StrValue())
-		return d, true, err
-	case o.Type().Name() == "torch.device":
-		d, err = dlpack.ParseDevice(o.Str())
-		return d, true, err
-	case o.IsTuple():
-		return deviceOfPair(o)
-	}
-	return d, false, nil
-}
-
-func deviceOfPair(o cpython.Object) (d dlpack.Device, ok bool, err error) {
-	pair, err := parseInts(o, "Device", "x")
-	if err != nil || len(pair) != 2 {
-		return d, false, err
-	}
-	d, err = newDevice(pair[0], pair[1])
-	return d, true, err
-}
-
-// newDevice makes a device of a type and an id, which it checks.
-func newDevice(typ, id int64) (dlpack.Device, error) {
-	d := dlpack.Device{Type: dlpack.DeviceType(typ), ID: int32(id)}
-	if int64(d.Type) != typ || !d.Type.Known() || int64(d.ID) != id || d.ID < 0 {
-		return d, dlpack.Errorf(dlpack.KindValue, "want a device type of DLPack and an id >= 0, got (%d, %d)", typ, id)
-	}
-	return d, nil
-}
-
 // parseDevice parses a device argument; nil if it was not given.
 func parseDevice(o cpython.Object, function string) (*dlpack.Device, error) {
 	if !o.Given() {
 		return nil, nil
 	}
-	d, ok, err := deviceOf(o)
+	d, ok, err := exchange.DeviceOf(o)
 	switch {
 	case err != nil:
 		return nil, dlpack.Wrap(err, function+"() argument 'device'")

@@ -139,7 +139,7 @@ func streamDevice(s, device cpython.Object) (dlpack.Device, error) {
 			return dlpack.Device{}, err
 		}
 		if n >= 0 {
-			return newDevice(int64(dlpack.CUDA), n)
+			return dlpack.NewDevice(int64(dlpack.CUDA), n)
 		}
 	}
 	return dlpack.Device{Type: dlpack.CUDA}, nil
@@ -155,7 +155,7 @@ func parseGPU(o cpython.Object, function string) (dlpack.Device, error) {
 		if err != nil {
 			return dlpack.Device{}, err
 		}
-		dev, err := newDevice(int64(dlpack.CUDA), id)
+		dev, err := dlpack.NewDevice(int64(dlpack.CUDA), id)
 		return dev, dlpack.Wrap(err, function+"() argument 'device'")
 	}
 	dev, err := parseDevice(o, function)

@@ -107,6 +107,11 @@ def test_torch_devices(torch):
     [
         (("gpu",), ValueError, "want one of cpu, cuda,"),
         (("",), ValueError, "want one of cpu, cuda,"),
+        (((1, -1),), ValueError, r"want a device type of DLPack and an id >= 0, got \(1, -1\)"),
+        (((99, 0),), ValueError, r"want a device type of DLPack and an id >= 0, got \(99, 0\)"),
+        (((1, 2**70),), ValueError, "want a device type of DLPack and an id >= 0"),
+        (((1, "0"),), TypeError, "want a name such as 'cuda:0' or a DeviceType"),
+        (((1, 0, 0),), TypeError, "want a name such as 'cuda:0' or a DeviceType"),
         (("cuda:x",), ValueError, 'want a number from 0 to 2147483647 behind the colon, got "x"'),
         (("cuda:-1",), ValueError, 'got "-1"'),
         (("cuda:2147483648",), ValueError, 'got "2147483648"'),

@@ -80,6 +80,27 @@ func (o Object) Int64() (v int64, fits bool, err error) {
 	return int64(n), true, nil
 }
 
+// IntPair returns the values of a tuple of two integers, which is how DLPack writes devices and versions. ok is false for all
+// other objects; a value that does not fit in an int64 is the nearest int64.
+func (o Object) IntPair() (first, second int64, ok bool, err error) {
+	if !o.IsTuple() {
+		return 0, 0, false, nil
+	}
+	items, err := o.Items()
+	if err != nil {
+		return 0, 0, false, err
+	}
+	defer ReleaseAll(items)
+	if len(items) != 2 || !items[0].IsIndex() || !items[1].IsIndex() {
+		return 0, 0, false, nil
+	}
+	if first, _, err = items[0].Int64(); err != nil {
+		return 0, 0, false, err
+	}
+	second, _, err = items[1].Int64()
+	return first, second, err == nil, err
+}
+
 // Uint64 returns the value of an int from 0 to 2^64-1; fits is false for others.
 func (o Object) Uint64() (v uint64, fits bool) {
 	n := C.PyLong_AsUnsignedLongLong(o.p)
