@@ -17,6 +17,8 @@ from collections.abc import Callable, Iterable
 import pytest
 from _pytest.runner import runtestprotocol
 
+import godlpack
+
 RUNS = 3  # measured runs, after one that fills caches
 
 
@@ -72,6 +74,24 @@ def leak(call: Callable[[], object], books: Books) -> str:
 
 # ---- as a plugin ----
 
+
+class Producer:
+    def __dlpack__(self, **keywords):
+        return godlpack.zeros(1).__dlpack__(**keywords)
+
+    def __dlpack_device__(self):
+        return (1, 0)
+
+
+PRODUCERS = [type(f"Producer{i}", (Producer,), {})() for i in range(1000)]
+
+
+def replace_plans():
+    """Leaves no plan for a type that a test has made: godlpack keeps at most 64 types, each until another type replaces
+    it. 1,000 types replace all of them."""
+    for producer in PRODUCERS:
+        godlpack.from_dlpack(producer)
+
 ABROAD = {"python", "tmp_path", "libraries"}  # fixtures of tests that start processes, or build what they test
 
 
@@ -95,10 +115,12 @@ def pytest_runtest_protocol(item, nextitem):
     reports = []
 
     def run():
+        gc.collect()  # before the fixture that freezes what there is
         item._initrequest()  # new function-scoped fixtures; those of the module stay, as its parent is next
         reports[:] = runtestprotocol(item, log=False, nextitem=item.parent)
         for name in {"fakes", "godlpack.testing.peers"} & sys.modules.keys():
             sys.modules[name]._kept.clear()  # the only place where fakes are freed
+        replace_plans()
 
     run()
     wider = [
