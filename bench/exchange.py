@@ -1,6 +1,7 @@
 """The cost of an exchange, godlpack and its peers side by side in one process.
 
-Prints the figures as Markdown, and writes them to docs/benchmarks.md with a picture. `tox -e bench` runs it.
+Prints the figures as Markdown, and writes them to docs/benchmarks.md. `tox -e bench` runs it; tools/charts.py draws the
+tables for the site.
 """
 
 from __future__ import annotations
@@ -20,7 +21,6 @@ import functions
 import ladder
 import machine
 import native
-import picture
 import report
 import scale
 import startup
@@ -39,7 +39,7 @@ def arguments() -> argparse.Namespace:
         "--quick", action="store_true", help="under 40 s: shows that all of it runs; its figures are rough"
     )
     parser.add_argument("--no-write", action="store_true", help="only print")
-    parser.add_argument("--out", type=Path, default=PAGE, help="the page to write; the picture goes beside it as .svg")
+    parser.add_argument("--out", type=Path, default=PAGE, help="the page to write")
     return parser.parse_args()
 
 
@@ -69,18 +69,6 @@ def write(page: Path, text: str) -> None:
     say(f"wrote {page}")
 
 
-def draw(measured: list[clock.Case], page: Path, absent: dict[str, str]) -> str:
-    """Draws the picture; returns its file name, or "" without matplotlib."""
-    target = page.with_suffix(".svg")
-    try:
-        picture.draw(measured, target)
-    except ImportError as error:
-        absent["the picture"] = str(error)
-        return ""
-    say(f"wrote {target} ({target.stat().st_size / 1000:.0f} KB)")
-    return target.name
-
-
 def main() -> int:
     options = arguments()
     machine.pin()  # before the libraries count the cores
@@ -96,9 +84,8 @@ def main() -> int:
         started = startup.measure(3 if options.quick else 25)
         effort = scale.QUICK if options.quick else scale.FULL
         scaled = report.scaling(scale.sections(plan.lib, effort, plan.calls.nothing, plan.slots, say))
-    shown = "" if options.no_write else draw(plan.cases, options.out, plan.absent)
     parts = report.results(plan.cases, started, plan.device), scaled, report.absent(plan.absent)
-    text = report.page(facts, shown, report.method(plan.cases, rounds), *parts)
+    text = report.page(facts, report.method(plan.cases, rounds), *parts)
     print(text)
     if not options.no_write:
         write(options.out, text)

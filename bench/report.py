@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterable
 
 import device
@@ -15,7 +16,8 @@ from startup import Startup
 
 INTRODUCTION = """# Benchmarks
 
-What an exchange costs, beside what it costs elsewhere. One command measures all of it and writes this page:
+What an exchange costs, beside what it costs elsewhere. One command measures all of it and writes
+this page:
 
 ```console
 $ tox -e bench
@@ -52,6 +54,26 @@ LADDER = (
 )
 
 
+WIDEST = 100  # columns of prose, as in all pages
+
+
+def prose(text: str, start: str = "") -> str:
+    """A paragraph, or a list's item that starts with "- "."""
+    lines = textwrap.wrap(
+        text,
+        WIDEST,
+        initial_indent=start,
+        subsequent_indent=" " * len(start),
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    return "\n".join(lines)
+
+
+def items(texts: Iterable[str]) -> str:
+    return "\n".join(prose(text, "- ") for text in texts)
+
+
 def table(headers: list[str], rows: Iterable[list[str]]) -> str:
     """A Markdown table with aligned columns; columns of numbers, except the first, are aligned right."""
     lines = [headers, *rows]
@@ -68,7 +90,7 @@ def table(headers: list[str], rows: Iterable[list[str]]) -> str:
 
 def section(title: str, text: str, headers: list[str], rows: list[list[str]], level: int = 2) -> str:
     body = table(headers, rows) if rows else "Not measured."
-    return f"{'#' * level} {title}\n\n{text}\n\n{body}\n"
+    return f"{'#' * level} {title}\n\n{prose(text)}\n\n{body}\n"
 
 
 def code(text: str) -> str:
@@ -97,7 +119,8 @@ def slot_rows(cases: dict[tuple[str, str], Case]) -> list[list[str]]:
 
 def method(cases: list[Case], rounds: int) -> str:
     overheads = ", ".join(f"`{c.column}` {c.gross:.1f} ns" for c in cases if c.row == OVERHEADS)
-    return METHOD.format(rounds=rounds, overheads=overheads)
+    paragraphs = METHOD.format(rounds=rounds, overheads=overheads).split("\n\n")
+    return "\n\n".join(map(prose, paragraphs)) + "\n"
 
 
 def results(cases: list[Case], startup: Startup, where: str) -> str:
@@ -129,12 +152,10 @@ def scaling(sections: list[Section]) -> str:
 def absent(reasons: dict[str, str]) -> str:
     if not reasons:
         return ""
-    return "## Absent\n\n" + "\n".join(f"- {what}: {why}" for what, why in reasons.items()) + "\n"
+    return f"## Absent\n\n{items(f'{what}: {why}' for what, why in reasons.items())}\n"
 
 
-def page(machine: list[str], picture: str, method_text: str, *parts: str) -> str:
-    facts = "\n".join(f"- {line}" for line in machine)
-    shown = f"![ns per exchange, godlpack and others]({picture})\n" if picture else ""
+def page(machine: list[str], method_text: str, *parts: str) -> str:
     return "\n".join(
-        part for part in (INTRODUCTION, facts + "\n", shown, *parts, "## Method\n\n" + method_text) if part
+        part for part in (INTRODUCTION, items(machine) + "\n", *parts, "## Method\n\n" + method_text) if part
     )

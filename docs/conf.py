@@ -1,8 +1,13 @@
 """The documentation as a site: `tox -e docs`."""
 
 import re
+import sys
+from pathlib import Path
 
 import godlpack
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tools"))
+from charts import with_charts
 
 project = "godlpack"
 author = "the godlpack authors"
@@ -40,6 +45,11 @@ def move_links(text: list[str]) -> None:
         text[0] = re.sub(pattern, link, text[0])
 
 
+def draw_charts(name: str, text: list[str]) -> None:
+    if name == "benchmarks":
+        text[0] = with_charts(text[0])
+
+
 def turn_sections_into_rubrics(app, what, name, module, options, lines):
     """Modules' docstrings, which numpydoc leaves as they are: a page may have but one section of a name."""
     if what == "module":
@@ -50,4 +60,5 @@ def turn_sections_into_rubrics(app, what, name, module, options, lines):
 def setup(app):
     app.connect("autodoc-process-docstring", turn_sections_into_rubrics, priority=100)
     app.connect("source-read", lambda app, name, text: move_links(text))
+    app.connect("source-read", lambda app, name, text: draw_charts(name, text))
     app.connect("include-read", lambda app, path, name, text: move_links(text))
