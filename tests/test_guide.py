@@ -1,8 +1,10 @@
 """Runs the commands and writes the files of the guide and of the how-to pages, from top to bottom."""
 
 import importlib.metadata
+import importlib.util
 import os
 import re
+import shutil
 import subprocess
 import sys
 import sysconfig
@@ -11,12 +13,17 @@ from pathlib import Path
 
 import pytest
 
-DOCS = Path(__file__).parents[1] / "docs"
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
 PAGES = [DOCS / "guide.md", *sorted(DOCS.glob("how-to/[!i]*.md"))]
 
 
+NEEDS = {"gpu": ["torch"], "publish": ["auditwheel", "build", "twine"]}  # packages, in addition to numpy and hatchling
+COPIED = {"gpu": ROOT / "cuda" / "testdata" / "fake" / "fake.c"}  # what a page says to copy into its project's tests
+
+
 def blocks(page):
-    return re.findall(r"```(console|go|python)\n(.*?)```", page.read_text(), re.DOTALL)
+    return re.findall(r"```(console|cuda|go|python)\n(.*?)```", page.read_text(), re.DOTALL)
 
 
 def installed():
@@ -41,7 +48,9 @@ def environ(tmp_path_factory):
     folder = tmp_path_factory.mktemp("guide")
     venv.create(folder / "venv", with_pip=True)
     site = next((folder / "venv" / "lib").glob("python*/site-packages"))
-    site.joinpath("outside.pth").write_text("\n".join(path for path in sys.path if path.endswith("-packages")))
+    own = Path(importlib.util.find_spec("godlpack").origin).parents[1]  # of an editable install, the sources
+    outside = dict.fromkeys([*(path for path in sys.path if path.endswith("-packages")), str(own)])
+    site.joinpath("outside.pth").write_text("\n".join(outside))
     env = {
         **os.environ,
         "PATH": os.pathsep.join([str(folder / "venv" / "bin"), sysconfig.get_path("scripts"), os.environ["PATH"]]),
@@ -50,7 +59,10 @@ def environ(tmp_path_factory):
         "PIP_DISABLE_PIP_VERSION_CHECK": "1",
         "GODLPACK_CACHE": str(folder / "cache"),
     }
-    env.pop("PYTHONPATH", None)
+    if "GODLPACK_TEST_GPU" not in os.environ:
+        env["CUDA_VISIBLE_DEVICES"] = ""
+    for name in ("PYTHONPATH", "GODLPACK_LIBCUDA"):
+        env.pop(name, None)
     return env
 
 
@@ -71,9 +83,21 @@ def shell(environ, tmp_path):
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_page(shell, page):
+    for module in NEEDS.get(page.stem, []):
+        pytest.importorskip(module)
     assert {kind for kind, _ in blocks(page)} >= {"console", "python"}
     for kind, text in blocks(page):
-        {"console": type_commands, "go": write_file, "python": run_python}[kind](shell, text)
+        name = re.match(r"(?://|#) ([\w/]+\.\w+)\n", text)
+        if name:
+            write_file(shell, name.group(1), text)
+        else:
+            {"console": type_commands, "python": run_python}[kind](shell, text)
+        if "godlpack new" in text and page.stem in COPIED:
+            shutil.copy(COPIED[page.stem], folder(shell) / "tests")
+
+
+def folder(shell):
+    return Path(shell.place.read_text().strip())
 
 
 def type_commands(shell, text):
@@ -85,14 +109,13 @@ def type_commands(shell, text):
             assert line in done.stdout + done.stderr, f"{command}: {done.stdout}{done.stderr}"
 
 
-def write_file(shell, text):
-    """Writes a file whose first line contains its name."""
-    name = re.match(r"// (\w+\.go)\n", text).group(1)
-    Path(shell.place.read_text().strip(), name).write_text(text)
+def write_file(shell, name, text):
+    """Writes a file whose first line contains its name, in a comment."""
+    folder(shell).joinpath(name).write_text(text)
 
 
 def run_python(shell, text):
-    script = Path(shell.place.read_text().strip(), "script.py")
+    script = folder(shell) / "script.py"
     script.write_text(text)
     done = shell("python script.py")
     script.unlink()
