@@ -1,4 +1,4 @@
-"""Lines of prose in Markdown files have at most 100 columns, so that they can be read and compared in a terminal."""
+"""Pages: prose of at most 100 columns, as in a terminal, and headings that comments in the sources name."""
 
 import re
 from collections.abc import Iterator
@@ -40,6 +40,16 @@ def test_lines_that_count():
 
 def test_all_pages_are_there():
     assert {"README.md", "guide.md", "gpu.md"} <= {page.name for page in PAGES}
+
+
+@pytest.mark.parametrize("file", ["fastpath.c", "call.c", "arguments.c", "table.c", "../../exchange/doc.go"])
+def test_hot_paths_name_their_section(file):
+    """The files that each exchange passes through refer to the section of docs/architecture.md about its way."""
+    source = ROOT / "internal" / "cpython" / file
+    if not source.exists():
+        pytest.skip("needs the sources")
+    heading = re.search(r'docs/architecture\.md, "([^"]*)"', source.read_text())[1]
+    assert f"## {heading}\n" in (ROOT / "docs" / "architecture.md").read_text()
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())

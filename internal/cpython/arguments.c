@@ -1,5 +1,6 @@
 /* The arguments of a call: Python objects become packed values. Tensors whose type has a plan are borrowed in place, in
-   nanoseconds; Go converts unusual objects to something that can be packed. */
+   nanoseconds; Go converts unusual objects to something that can be packed.
+   The way of a tensor: docs/architecture.md, "Four paths through the code", 4. */
 #include "call.h"
 
 enum {

@@ -1,5 +1,6 @@
 /* The call of a library's function: arguments are packed (arguments.c), Go is entered once, and the results become objects of
-   the caller's framework (results.c). */
+   the caller's framework (results.c).
+   The way of a tensor: docs/architecture.md, "Four paths through the code", 4. */
 #include "frame.h"
 
 /* gd_may_give_gil reports whether a call may release the GIL: other threads, if there are any, may then change the arguments,

@@ -1,5 +1,6 @@
 /* The fast paths: exchange at full speed, by plans that Go made. A fast path handles plain input only; at the first unusual
-   thing it undoes its work, and Go handles the call from the start. */
+   thing it undoes its work, and Go handles the call from the start.
+   The way of a tensor: docs/architecture.md, "Four paths through the code", 1 and 2. */
 #include <string.h>
 
 #include "core.h"

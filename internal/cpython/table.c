@@ -1,5 +1,6 @@
 /* Exports, and the exchange table that publishes them. Foreign code calls all of it and expects speed, in part without the GIL,
-   in forked children and during finalization: no Go here. */
+   in forked children and during finalization: no Go here.
+   The way of a tensor: docs/architecture.md, "Four paths through the code", 1, 2 and 4. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdlib.h>
