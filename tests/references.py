@@ -92,6 +92,7 @@ def replace_plans():
     for producer in PRODUCERS:
         godlpack.from_dlpack(producer)
 
+
 ABROAD = {"python", "tmp_path", "libraries"}  # fixtures of tests that start processes, or build what they test
 
 
