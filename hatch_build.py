@@ -85,9 +85,9 @@ class GoBuildHook(BuildHookInterface):
         """The Go packages that authors may import and their dependencies here, as a module without tests."""
         root = Path(self.root)
         own = "{{if .Module}}{{if .Module.Main}}{{.ImportPath}}{{end}}{{end}}"
-        command = [self.go, "list", "-deps", "-f", own, *(f"./{package}" for package in PUBLIC)]
-        done = subprocess.run(command, cwd=root, env=self.env, stdout=subprocess.PIPE, text=True, check=True)
-        folders = (root / path.removeprefix("godlpack/") for path in done.stdout.splitlines())
+        hint = "\nThese are godlpack's own sources. Get them again if files are missing or damaged; `go mod download` fetches modules."
+        listed = self.run_go("list", "-deps", "-f", own, *(f"./{package}" for package in PUBLIC), hint=hint)
+        folders = (root / path.removeprefix("godlpack/") for path in listed.splitlines())
         files = (file for folder in folders for file in folder.glob("*.*"))
         found = [root / "go.mod", root / "go.sum"]
         found += [file for file in files if file.is_file() and not file.name.endswith("_test.go")]
@@ -125,11 +125,18 @@ class GoBuildHook(BuildHookInterface):
     def go_build(self, name: str, *arguments: str, folder: str = ".", hint: str = "") -> Path:
         """Runs go build. The file has no paths, time or build id of this machine, so that builds can be compared."""
         built = Path(self.scratch.name, name)
-        command = [self.go, "build", "-trimpath", "-buildvcs=false", "-o", str(built), *arguments]
-        done = subprocess.run(command, cwd=Path(self.root, folder), env=self.env, stderr=subprocess.PIPE, text=True)
-        if done.returncode:
-            self.app.abort(f"go build of {arguments[-1]} in {folder} failed:\n{done.stderr}{hint}")
+        options = ["-trimpath", "-buildvcs=false", "-o", str(built)]
+        self.run_go("build", *options, *arguments, folder=folder, hint=hint)
         return built
+
+    def run_go(self, command: str, *arguments: str, folder: str = ".", hint: str = "") -> str:
+        """The output of a go command. Aborts with its errors if it fails; the packages it is about begin with a dot."""
+        run = [self.go, command, *arguments]
+        done = subprocess.run(run, cwd=Path(self.root, folder), env=self.env, capture_output=True, text=True)
+        if done.returncode:
+            packages = " ".join(argument for argument in arguments if argument.startswith("."))
+            self.app.abort(f"go {command} of {packages} in {folder} failed:\n{done.stderr}{hint}")
+        return done.stdout
 
     def environment(self) -> dict[str, str]:
         """The caller's environment, without variables that would change the wheel."""

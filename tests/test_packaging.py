@@ -18,7 +18,7 @@ from types import SimpleNamespace
 import pytest
 
 import godlpack._core
-from godlpack import _toolchain
+from godlpack import _tool, _toolchain
 
 ROOT = Path(__file__).parents[1]
 CORE = Path(godlpack._core.__file__)
@@ -181,6 +181,21 @@ class TestHook:
         assert hook.dependencies() == [_toolchain.requirement(ROOT)]
         with pytest.raises(SystemExit, match=r"^godlpack needs Go .* or set GO to its command\.$"):
             hook.require_go()
+
+    @pytest.mark.skipif(not _tool.find_go(), reason="needs Go")
+    def test_go_list_fails(self, module, tmp_path):
+        for package in module.PUBLIC:
+            tmp_path.joinpath(package).mkdir()
+            tmp_path.joinpath(package, "doc.go").write_text(f"package {package}\n")
+        tmp_path.joinpath("go.mod").write_text("module godlpack\n\ngo 1.26\n")
+        tmp_path.joinpath("go.sum").touch()
+        hook = self.hook(module, tmp_path)
+        hook.go, hook.env = _tool.find_go(), hook.environment()
+        assert "go/kernel/doc.go" in hook.go_sources()
+        tmp_path.joinpath("kernel", "doc.go").write_text("pakcage kernel\n")
+        said = r"(?s)^go list of \./dlpack .* \./tvmffi in \. failed:\n.*kernel/doc\.go:1:1: expected 'package'.*go mod download"
+        with pytest.raises(SystemExit, match=said):
+            hook.go_sources()
 
 
 # --- building again, from the sources
