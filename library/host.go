@@ -55,7 +55,8 @@ func (host) Delete(m *dlpack.ManagedTensorVersioned) {
 	C.gd_delete((*C.DLManagedTensorVersioned)(unsafe.Pointer(m)))
 }
 
-// Scratch returns the host's memory for small outputs.
+// Scratch returns the host's memory for small outputs, all of it at each call: kernel.Ctx counts what is used, and the entries of
+// the context stay as they are.
 //
 // GIL: any.
 // Owns: nothing; the memory is the host's.

@@ -9,7 +9,7 @@
 
 /* A hook of Go's runtime/cgo: a thread that has been in Go calls it when it ends, to deregister from Go. In a forked child,
    whose Go is dead, it would wait for ever if Go's collector was working on the thread at the fork. The name is private to Go;
-   tests/test_workers.py fails if a new Go has another. */
+   tests/test_workers.py fails if a new Go has another. internal/cpython/runtime.c does the same for itself (docs/rationale.md). */
 extern void (*x_crosscall2_ptr)(void (*)(void *), void *, int, size_t) __attribute__((weak));
 
 static void gd_mark_dead(void) {

@@ -94,7 +94,8 @@ static int new_like(GDContext *c, DLTensor *x, uint8_t fill, TVMValue *ret, int 
   return 0;
 }
 
-/* As new_like, in the memory that the host has for small outputs. */
+/* As new_like, in the memory that the host has for small outputs. It moves scratch, as one thread takes memory there; libraries
+   in Go do not. */
 static int placed(GDContext *c, DLTensor *x, uint8_t fill, TVMValue *ret, int *code) {
   size_t size = (size_t)elements(x) * x->dtype.bits / 8,
          head = (sizeof(DLManagedTensorVersioned) + 16 * (size_t)x->ndim + 63) & ~(size_t)63;

@@ -9,7 +9,6 @@ teardown, and fails those that leave something behind each time.
 
 import builtins
 import gc
-import os
 import sys
 from array import array
 from collections.abc import Callable, Iterable
@@ -143,7 +142,6 @@ def pytest_runtest_protocol(item, nextitem):
 
 
 BOOKS = pytest.StashKey[Books]()
-STATUS = pytest.StashKey[int]()
 
 
 def books_of(item: pytest.Item) -> Books:
@@ -155,17 +153,9 @@ def books_of(item: pytest.Item) -> Books:
     return module.stash[BOOKS]
 
 
-def pytest_sessionfinish(session, exitstatus):
+def pytest_sessionfinish(session):
     """Drops all objects: a debug build of Python needs its types when it ends."""
-    session.config.stash[STATUS] = exitstatus
     for module in {item.getparent(pytest.Module) for item in session.items}:
         if BOOKS in module.stash:
             del module.stash[BOOKS]
     gc.unfreeze()
-
-
-@pytest.hookimpl(trylast=True)
-def pytest_unconfigure(config):
-    """Ends the process at once: the memory of records that tests have leaked on purpose has been freed (see _kept)."""
-    sys.stdout.flush()
-    os._exit(config.stash.get(STATUS, 1))

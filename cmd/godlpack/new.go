@@ -1,15 +1,21 @@
 package main
 
 import (
+	_ "embed"
 	"flag"
 	"fmt"
+	"regexp"
 
 	"godlpack/cmd/godlpack/module"
 	"godlpack/cmd/godlpack/scaffold"
 )
 
-// oldestGo is the Go version in a new project's go.mod: godlpack's, since a module's must not be older than its requirements'.
-const oldestGo = "1.26.0"
+//go:embed go.mod
+var goMod string
+
+// oldestGo returns the Go version in a new project's go.mod. It is that of this tool and of godlpack, since a module's must not
+// be older than its requirements'.
+func oldestGo() string { return regexp.MustCompile(`(?m)^go (\S+)$`).FindStringSubmatch(goMod)[1] }
 
 var newCommand = command{
 	name: "new", arguments: "NAME", summary: "make a project, in a folder NAME: Go functions that become a Python package",
@@ -31,7 +37,7 @@ NAME is also that of the Go module and of the Python package: a to z, digits and
 			return usageError(fmt.Sprintf("new: %q is a package of Go itself, which the module would hide behind: choose another name, such as %s",
 				others[0], scaffold.Suggest(others[0])))
 		}
-		project := scaffold.Project{Name: others[0], Sources: module.Sources(), Go: oldestGo}
+		project := scaffold.Project{Name: others[0], Sources: module.Sources(), Go: oldestGo()}
 		if err := project.Write("."); err != nil {
 			return err
 		}

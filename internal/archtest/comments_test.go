@@ -2,7 +2,11 @@ package archtest
 
 import (
 	"go/ast"
+	"go/doc/comment"
+	"go/parser"
+	"go/token"
 	"path"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -39,6 +43,44 @@ func TestPackagesHaveDoc(t *testing.T) {
 		}
 	}
 }
+
+// The comment of a package shows how it is used, unless an Example does, which is compiled.
+func TestPackagesHaveExamples(t *testing.T) {
+	files := goFiles(t)
+	for _, module := range nestedModules(t) {
+		for _, name := range goFilesIn(t, filepath.Join(root, module)) {
+			syntax, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ParseComments)
+			if err != nil {
+				t.Fatal(err)
+			}
+			path, err := filepath.Rel(root, name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			files = append(files, goFile{path: filepath.ToSlash(path), syntax: syntax})
+		}
+	}
+	shown := map[string]bool{}
+	for _, file := range files {
+		shown[file.dir()] = shown[file.dir()] || hasCode(file.syntax.Doc) || slices.ContainsFunc(file.functions(), isExample)
+	}
+	for dir, ok := range shown {
+		if !ok {
+			t.Errorf("%s: neither a code block in the package comment nor an Example function shows how it is used", dir)
+		}
+	}
+}
+
+// hasCode reports whether a doc comment contains a code block.
+func hasCode(doc *ast.CommentGroup) bool {
+	return slices.ContainsFunc(new(comment.Parser).Parse(doc.Text()).Content, func(block comment.Block) bool {
+		_, isCode := block.(*comment.Code)
+		return isCode
+	})
+}
+
+// isExample reports whether a function is the Example of its package.
+func isExample(fn *ast.FuncDecl) bool { return fn.Recv == nil && fn.Name.Name == "Example" }
 
 func TestGoBordersSayWhoOwns(t *testing.T) {
 	for _, file := range goFiles(t) {

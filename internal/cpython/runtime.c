@@ -78,7 +78,7 @@ uintptr_t __wrap__cgo_wait_runtime_init_done(void) {
 
 /* A hook of Go's runtime/cgo: a thread that has been in Go calls it when it ends, to deregister from Go. In a forked child it
    would wait for ever if Go's collector was working on the thread at the fork. The name is private to Go, and
-   tests/test_workers.py fails if a new Go has another. */
+   tests/test_workers.py fails if a new Go has another. library/library.c does the same for itself (docs/rationale.md). */
 extern void (*x_crosscall2_ptr)(void (*)(void *), void *, int, size_t) __attribute__((weak));
 
 static void mark_dead(void) {

@@ -14,13 +14,14 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from types import ModuleType
 
-from . import _cache
+from . import _cache, _tool
 from ._core import __version__
 from ._library import load_from
-from ._tool import TOOL, BuildError, environment, go_release, require_go
+from ._tool import TOOL, BuildError, environment, require_go
+from ._toolchain import go_directive, go_release
 
 # The path's first element keeps a name from matching one of Go's own packages.
-MODULE = "module godlpack.inline/{name}\n\ngo 1.26.0\n\nrequire godlpack v0.0.0\n"
+MODULE = "module godlpack.inline/{name}\n\ngo {go}\n\nrequire godlpack v0.0.0\n"
 COMMENTS = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 # Files that take no part in a build of a Go module's packages. All others may take part, by go:embed.
 NOT_SOURCES = re.compile(r"[._].*|__pycache__|testdata|.*_test\.go|.*\.(so|pyc|pyi)")
@@ -106,7 +107,8 @@ def load_inline(go_source: str, *, name: str | None = None, verbose: bool = Fals
         raise ValueError(f"name: want an identifier, got {name!r}")
     with _cache.kept(*place(name, key)) as (library, needed):
         if needed:
-            files = {"go.mod": MODULE.format(name=name), f"{name}.go": with_package_clause(go_source, name)}
+            module = MODULE.format(name=name, go=go_directive(_tool.sources()))
+            files = {"go.mod": module, f"{name}.go": with_package_clause(go_source, name)}
             for file, text in files.items():
                 library.with_name(file).write_text(text, encoding="utf-8")
             build(library.parent, library, verbose)

