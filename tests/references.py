@@ -24,9 +24,10 @@ RUNS = 3  # measured runs, after one that fills caches
 def is_spoilt(x: object) -> bool:
     """Whether other libraries, without godlpack, leave references to an object behind: jaxlib's nanobind to the type of
     its bound methods in each call; NumPy to the class of a dtype, and to this name, where jax.numpy's scalar types
-    become one, and to the dtype of each array that np.zeros() makes, once jax is imported."""
+    become one, and to the dtype of each array that np.zeros() makes, once jax is imported; Cython to the type of its
+    generators."""
     if isinstance(x, type):
-        return x.__module__ == "nanobind" or type(x).__name__ == "_DTypeMeta"
+        return x.__module__ == "nanobind" or x.__module__.startswith("_cython_") or type(x).__name__ == "_DTypeMeta"
     return type(x).__name__ == "Float64DType" or (isinstance(x, str) and x == "__class__")
 
 
