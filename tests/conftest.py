@@ -1,4 +1,5 @@
-"""Fixtures for all tests: the leak counters, and the frameworks, whose tests are skipped where they are missing."""
+"""Fixtures for all tests: the leak counters, what more than one module builds, and the frameworks, whose tests are
+skipped where they are missing."""
 
 import gc
 import os
@@ -14,6 +15,8 @@ if "GODLPACK_TEST_GPU" not in os.environ:  # without a real driver, tests run th
     os.environ["GODLPACK_LIBCUDA"] = "libcuda-kept-away.so"
 
 import godlpack._core
+from helpers import build
+from helpers.driver import scripted
 
 hypothesis.settings.register_profile("untimed", deadline=None)
 hypothesis.settings.load_profile("untimed")
@@ -102,6 +105,26 @@ def python():
         return done.stderr if status else done.stdout
 
     return run
+
+
+@pytest.fixture(scope="session")
+def sample(tmp_path_factory):
+    """The sample library of Go functions, without a sidecar."""
+    return build.go_library(tmp_path_factory.mktemp("sample"))
+
+
+@pytest.fixture(scope="session")
+def driver(tmp_path_factory):
+    """The fake CUDA driver's file."""
+    if not build.DRIVER.exists() or not build.HAS_CC:
+        pytest.skip("the fake driver needs its source and a C compiler")
+    return build.c_library(tmp_path_factory.mktemp("cuda") / "libcuda.so.1", build.DRIVER, "-g")
+
+
+@pytest.fixture
+def cuda(driver, python):
+    """Runs a script with the fake driver; nothing may be unreleased at its end."""
+    return lambda script, **variables: python(scripted(script), GODLPACK_LIBCUDA=str(driver), **variables)
 
 
 @pytest.fixture(scope="module")

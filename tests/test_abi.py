@@ -2,7 +2,6 @@
 
 import importlib.util
 import re
-import shutil
 import subprocess
 import sysconfig
 from pathlib import Path
@@ -10,21 +9,20 @@ from pathlib import Path
 import pytest
 
 import godlpack._core
+from helpers import build
 
-HERE = Path(__file__).parent
-OURS = HERE.parent / "internal" / "cpython"
 PYTHON = Path(sysconfig.get_path("include"))
-CC = shutil.which("cc")
 
 pytestmark = [
-    pytest.mark.skipif(CC is None, reason="needs a C compiler, cc"),
-    pytest.mark.skipif(not OURS.joinpath("pyabi.h").exists(), reason="needs the sources of godlpack"),
+    build.needs_cc,
+    build.needs_headers,
 ]
 needs_python_h = pytest.mark.skipif(not PYTHON.joinpath("Python.h").exists(), reason="needs Python's headers")
 
 
 def compiler(*arguments):
-    command = [CC, "-std=c11", "-Wall", "-Werror", f"-I{OURS}", f"-I{HERE}", f"-I{PYTHON}", *arguments]
+    folders = [f"-I{folder}" for folder in (build.HEADERS, build.SOURCES, PYTHON)]
+    command = [*build.CC, "-std=c11", "-Wall", "-Werror", *folders, *arguments]
     return subprocess.run(command, capture_output=True, text=True)
 
 
@@ -109,7 +107,7 @@ def test_default_type_flags(tmp_path):
 
 def test_layout_list_is_complete():
     """Every struct and every constant of pyabi.h is checked."""
-    header, listed = OURS.joinpath("pyabi.h").read_text(), HERE.joinpath("abi_layout.inc").read_text()
+    header, listed = build.HEADERS.joinpath("pyabi.h").read_text(), build.SOURCES.joinpath("abi_layout.inc").read_text()
     header = re.sub(r"/\*.*?\*/", "", header, flags=re.DOTALL)
     structs = re.findall(r"struct \w* ?\{([^{}]*)\} (\w+);", header) + re.findall(r"struct (_object) \{", header)
     constants = [
@@ -195,7 +193,7 @@ def test_layout_knows_all_that_the_header_has(header):
 
 def test_records_h_agrees():
     """records.h, the C files' own copy, asserts sizes and offsets: they are those of the module."""
-    text = OURS.joinpath("records.h").read_text()
+    text = build.HEADERS.joinpath("records.h").read_text()
     layout = godlpack._core._layout()
     for record, size in re.findall(r"GD_FREEZE\((\w+), (\d+)\)", text):
         assert layout[f"sizeof {record}"] == int(size)

@@ -3,10 +3,10 @@
 import gc
 
 import pytest
-from dtypes import DTYPES, ML_DTYPES, NUMPY
-from fakes import Forged
 
 import godlpack as gd
+from helpers.dtypes import DTYPES, ML_DTYPES, NUMPY
+from helpers.fakes import Forged
 
 np = pytest.importorskip("numpy")
 

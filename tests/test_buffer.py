@@ -4,10 +4,10 @@ import ctypes
 import gc
 
 import pytest
-from dtypes import DTYPES, FORMATS
-from fakes import READ_ONLY, Forged
 
 import godlpack as gd
+from helpers.dtypes import DTYPES, FORMATS
+from helpers.fakes import READ_ONLY, Forged
 
 SIMPLE, WRITABLE, FORMAT, ND, STRIDES = 0, 1, 4, 8, 0x18
 C_CONTIGUOUS, F_CONTIGUOUS, ANY_CONTIGUOUS, INDIRECT = 0x38, 0x58, 0x98, 0x118

@@ -4,88 +4,13 @@ it, protects device memory from the CPU, logs every call, and counts what is not
 Each test is a script in its own process, since a process has one driver.
 """
 
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-SOURCE = Path(__file__).parent.parent / "cuda" / "testdata" / "fake" / "fake.c"
-
-PRELUDE = """
-import array, ctypes, gc, os, sys, threading
-import godlpack as gd
-from godlpack import cuda
-
-fake = ctypes.CDLL(os.environ["GODLPACK_LIBCUDA"])
-fake.fake_log.restype = fake.fake_live.restype = ctypes.c_char_p
-handle = ctypes.c_uint64
-
-def log(name=""):
-    return [line for line in fake.fake_log().decode().splitlines() if line.startswith(name)]
-
-def live(what="memories"):
-    return int(dict(pair.split("=") for pair in fake.fake_live().decode().split())[what])
-
-def peek(t):
-    "Device memory as it is, with queued work not done."
-    to = (ctypes.c_char * t.nbytes)()
-    assert fake.fake_peek(to, handle(t.data_ptr), ctypes.c_size_t(t.nbytes)) == 1
-    return bytes(to)
-
-def new_stream(device=0):
-    context, stream = handle(), handle()
-    fake.cuDevicePrimaryCtxRetain(ctypes.byref(context), device)
-    fake.cuCtxPushCurrent_v2(context)
-    assert fake.cuStreamCreate(ctypes.byref(stream), 1) == 0
-    fake.cuCtxPopCurrent_v2(ctypes.byref(context))
-    return stream.value
-
-def raises(error, wanted, function, *args, **keywords):
-    try:
-        result = function(*args, **keywords)
-    except error as e:
-        assert wanted in str(e), e
-    else:
-        raise AssertionError(f"no {error.__name__}, but {result}")
-
-def of(*numbers):
-    return gd.asarray(array.array("f", numbers))
-"""
-
-POSTLUDE = """
-for name in [n for n, v in globals().items() if isinstance(v, gd.Tensor)]:
-    del globals()[name]
-gc.collect()
-assert live("memories") == live("events") == 0 == fake.fake_depth(), fake.fake_live()
-counters = gd._core._counters()
-assert counters["storages_made"] == counters["storages_freed"], counters
-assert counters["exports_made"] == counters["exports_deleted"], counters
-assert counters["imports_taken"] == counters["imports_deleted"], counters
-"""
-
-
-@pytest.fixture(scope="session")
-def driver(tmp_path_factory):
-    """The fake driver's file."""
-    cc = shutil.which("cc")
-    if not SOURCE.exists() or cc is None:
-        pytest.skip("the fake driver needs its source and a C compiler")
-    file = tmp_path_factory.mktemp("cuda") / "libcuda.so.1"
-    subprocess.run([cc, "-O1", "-g", "-shared", "-fPIC", "-o", file, SOURCE], check=True)
-    return file
-
-
-@pytest.fixture
-def cuda(driver, python):
-    """Runs a script with the fake driver; nothing may be unreleased at its end."""
-
-    def run(script, **variables):
-        return python(PRELUDE + script + POSTLUDE, GODLPACK_LIBCUDA=str(driver), **variables)
-
-    return run
-
+from helpers import build
 
 # ---- without a driver ----
 
@@ -142,9 +67,9 @@ def test_no_device(cuda):
 def test_the_fake_is_declared_as_nvidia_declares(tmp_path):
     """All functions of the fake have the arguments of cuda.h, if another package has that header."""
     headers = [h for p in map(Path, sys.path) for h in (p / "triton/backends/nvidia/include/cuda.h",) if h.exists()]
-    if not headers or not SOURCE.exists():
+    if not headers or not build.DRIVER.exists():
         pytest.skip("no cuda.h")
-    command = ["cc", "-DWITH_CUDA_H", "-Werror", "-I", headers[0].parent, "-fsyntax-only", SOURCE]
+    command = [*build.CC, "-DWITH_CUDA_H", "-Werror", "-I", headers[0].parent, "-fsyntax-only", build.DRIVER]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
 

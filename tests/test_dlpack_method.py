@@ -6,10 +6,10 @@ import sys
 import threading
 
 import pytest
-from dtypes import DTYPES
-from fakes import IS_COPIED, PADDED, READ_ONLY, Forged, delete, managed_in, name_of, take
 
 import godlpack as gd
+from helpers.dtypes import DTYPES
+from helpers.fakes import IS_COPIED, PADDED, READ_ONLY, Forged, delete, managed_in, name_of, take
 
 EVERY_FORM = [{}, {"max_version": (1, 0)}]  # a legacy and a versioned capsule
 forms = pytest.mark.parametrize("form", EVERY_FORM)

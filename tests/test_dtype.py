@@ -4,9 +4,9 @@ import copy
 import pickle
 
 import pytest
-from dtypes import DTYPES, JAX, ML_DTYPES, NUMPY, TORCH
 
 import godlpack as gd
+from helpers.dtypes import DTYPES, JAX, ML_DTYPES, NUMPY, TORCH
 
 names = pytest.mark.parametrize("name", DTYPES)
 

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from helpers import build
+
 EXAMPLES = Path(__file__).parents[1] / "examples"
 NEEDS = {
     "biasgelu": [],
@@ -16,7 +18,6 @@ NEEDS = {
     "textfeat": ["hypothesis", "sklearn"],
 }  # for its tests, in addition to numpy and torch
 QUICK = {"imagebatch": ["--files", "4"], "textfeat": ["--texts", "4"]}
-FAKE = EXAMPLES.parent / "cuda" / "testdata" / "fake" / "fake.c"  # a CUDA driver for machines without a GPU
 BUILD = "import godlpack.build, sys; godlpack.build.build_wheel(sys.argv[1])"
 
 
@@ -60,7 +61,7 @@ def test_all_examples_are_tested():
 def test_its_own_tests(example):
     _, source, installed = example
     run = ("-m", "pytest", "-q", "-p", "no:cacheprovider", "tests")
-    assert " passed" in python(source, *run, path=installed, GODLPACK_FAKE_CUDA=str(FAKE))
+    assert " passed" in python(source, *run, path=installed, GODLPACK_FAKE_CUDA=str(build.DRIVER))
 
 
 def test_its_benchmark_runs(example):

@@ -1,50 +1,18 @@
 """Forked children: each starts a Go runtime of its own at its first use, and works on inherited tensors."""
 
 import os
-import shlex
-import shutil
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from faults import package
 
 from godlpack import _core
+from helpers import build
+from helpers.scripts import FORK, program
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork()")
 
 FORKS = int(os.environ.get("GODLPACK_FORKS", "60"))
-
-FORK = """
-import warnings
-warnings.simplefilter("ignore")  # Python 3.12 warns of forking where there are threads
-import os, signal, sys, traceback
-import godlpack as gd
-from godlpack import _core
-
-def threads():
-    return len(os.listdir("/proc/self/task"))
-
-def owed():
-    s = _core._counters()
-    return (s["storages_made"] - s["storages_freed"], s["exports_made"] - s["exports_deleted"],
-            s["imports_taken"] - s["imports_deleted"])
-
-def fork(inside, *arguments, limit=30):
-    sys.stdout.flush()
-    child = os.fork()
-    if child == 0:
-        signal.alarm(limit)  # a child that hangs is ended, which is a failure too
-        try:
-            inside(*arguments)
-        except BaseException:
-            traceback.print_exc()
-            os._exit(1)
-        os._exit(0)
-    status = os.waitpid(child, 0)[1]
-    assert status == 0, f"a child ended with status {status}"
-"""
 
 
 @pytest.fixture(scope="module")
@@ -275,15 +243,6 @@ assert gd.from_dlpack(Producer()).tolist() == [0.0] * 3
 # ---- ways to fork ----
 
 
-def program(tmp_path, text):
-    """A script that workers started by 'spawn' can import."""
-    file = tmp_path / "program.py"
-    file.write_text(text)
-    return (
-        f"import runpy, sys; sys.path.insert(0, {str(tmp_path)!r}); runpy.run_path({str(file)!r}, run_name='__main__')"
-    )
-
-
 @pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
 class TestWorkers:
     def test_multiprocessing(self, python, tmp_path, method):
@@ -420,13 +379,11 @@ fork(inside)
     )
 
 
-@pytest.mark.skipif(not shutil.which(shlex.split(os.environ.get("CC", "cc"))[0]), reason="needs a C compiler")
+@build.needs_cc
 def test_no_memory_files(forking, tmp_path):
     """The copy is then written to a folder, and removed from it."""
-    shim = tmp_path / "shim.so"
     code = "#include <errno.h>\nint memfd_create(const char *n, unsigned f) { return errno = ENOSYS, -1; }"
-    compiler = shlex.split(os.environ.get("CC", "cc"))
-    subprocess.run([*compiler, "-shared", "-fPIC", "-xc", "-o", str(shim), "-"], input=code, text=True, check=True)
+    preloaded = build.preload(build.c_library(tmp_path / "shim.so", code))
     place = tmp_path / "place"
     place.mkdir()
     script = """
@@ -437,7 +394,6 @@ def inside():
     fork(lambda: gd.full(3, 1).tolist())
 fork(inside)
 """
-    preloaded = f"{shim} {os.environ.get('LD_PRELOAD', '')}"
     forking(script.replace("PLACE", str(place)), LD_PRELOAD=preloaded, TMPDIR=str(place))
     assert not list(place.iterdir())
     script = """
@@ -498,11 +454,8 @@ int fcntl(int fd, int what, ...) {
 @pytest.fixture(scope="module")
 def system(tmp_path_factory):
     """A library to preload that makes the system calls fail which the environment variable FAILS names."""
-    shim = tmp_path_factory.mktemp("system") / "shim.so"
-    compiler = shlex.split(os.environ.get("CC", "cc"))
-    command = [*compiler, "-U_FILE_OFFSET_BITS", "-shared", "-fPIC", "-xc", "-o", str(shim), "-"]
-    subprocess.run(command, input=SYSTEM, text=True, check=True)
-    return f"{shim} {os.environ.get('LD_PRELOAD', '')}"
+    shim = build.c_library(tmp_path_factory.mktemp("system") / "shim.so", SYSTEM, "-U_FILE_OFFSET_BITS")
+    return build.preload(shim)
 
 
 @pytest.mark.parametrize("folder", ["/tmp", "", None])
@@ -561,7 +514,7 @@ def inside():
     raise AssertionError("no error")
 fork(inside)
 """
-    forking(script, package=package(tmp_path, Path(_core.__file__)))
+    forking(script, package=build.package(tmp_path, Path(_core.__file__)))
 
 
 @pytest.mark.parametrize("change", ["size", "seconds", "nanoseconds"])
@@ -589,7 +542,7 @@ def inside():
             raise AssertionError("no error")
 fork(inside)
 """
-    forking(script, package=package(tmp_path, Path(_core.__file__)))
+    forking(script, package=build.package(tmp_path, Path(_core.__file__)))
 
 
 def test_unguarded_entry_ends_at_once(forking):

@@ -8,8 +8,10 @@ import sys
 import warnings
 
 import pytest
-from dtypes import DTYPES
-from fakes import (
+
+import godlpack as gd
+from helpers.dtypes import DTYPES
+from helpers.fakes import (
     IS_COPIED,
     OWN,
     PADDED,
@@ -21,8 +23,6 @@ from fakes import (
     name_of,
     table_of,
 )
-
-import godlpack as gd
 
 VALUES = [0.0, 1.0, 2.0]
 HUGE = 2**62
@@ -220,7 +220,7 @@ def test_devices(kind):
 @pytest.mark.parametrize("device", [(2, 0), (4, 0), (8, 0)])
 def test_offset_travels_where_data_is_a_handle(device):
     """An address includes the offset; a handle (of OpenCL, Metal, ...) cannot."""
-    from fakes import managed_in
+    from helpers.fakes import managed_in
 
     t = check_taken(Forged((4,), device=device, byte_offset=4))
     record = managed_in(t[1:].__dlpack__(max_version=(1, 0))).dl_tensor

@@ -19,21 +19,14 @@ from collections import namedtuple
 from fractions import Fraction
 from pathlib import Path
 
-import fakes
 import pytest
-from ctrl_c import PRESSED
-from together import together
 
 import godlpack as gd
+from helpers import build, fakes
+from helpers.scripts import PRESSED
+from helpers.threads import together
 
-HERE = Path(__file__).parent
-HEADERS = HERE.parent / "internal" / "cpython"
-CC = shutil.which("cc")
-
-pytestmark = [
-    pytest.mark.skipif(CC is None, reason="needs a C compiler, cc"),
-    pytest.mark.skipif(not HEADERS.joinpath("packed.h").exists(), reason="needs the sources of godlpack"),
-]
+pytestmark = [build.needs_cc, build.needs_headers]
 
 
 def without_addresses(value):
@@ -41,15 +34,9 @@ def without_addresses(value):
     return re.sub(r" at 0x[0-9a-f]+", "", repr(value))
 
 
-def compile_library(path, *options):
-    command = [CC, "-O1", "-Wall", "-Werror", "-shared", "-fPIC", "-fvisibility=hidden", f"-I{HEADERS}", *options]
-    subprocess.run([*command, str(HERE / "functions.c"), "-o", str(path)], check=True)
-    return path
-
-
 @pytest.fixture(scope="session")
 def library(tmp_path_factory):
-    return compile_library(tmp_path_factory.mktemp("functions") / "functions.so")
+    return build.c_functions(tmp_path_factory.mktemp("functions") / "functions.so")
 
 
 @pytest.fixture(scope="session")
@@ -991,7 +978,7 @@ def test_files_that_are_no_libraries(np, tmp_path):
 
 
 def test_table_from_before_there_were_threads(tmp_path):
-    module = gd.load_module(compile_library(tmp_path / "old.so", "-DOLD_TABLE"))
+    module = gd.load_module(build.c_functions(tmp_path / "old.so", "-DOLD_TABLE"))
     try:
         gd.set_num_threads(2)
     finally:
@@ -1000,7 +987,7 @@ def test_table_from_before_there_were_threads(tmp_path):
 
 
 def test_table_without_functions(tmp_path):
-    assert gd.load_module(compile_library(tmp_path / "empty.so", "-DEMPTY")).__all__ == []
+    assert gd.load_module(build.c_functions(tmp_path / "empty.so", "-DEMPTY")).__all__ == []
 
 
 @pytest.mark.parametrize(
@@ -1015,20 +1002,20 @@ def test_table_without_functions(tmp_path):
     ],
 )
 def test_tables_that_are_refused(tmp_path, option, text):
-    path = compile_library(tmp_path / "wrong.so", option)
+    path = build.c_functions(tmp_path / "wrong.so", option)
     for _ in range(2):
         with pytest.raises(ImportError, match=r"wrong.so cannot be used: .*" + text):
             gd.load_module(path)
 
 
 def test_function_without_a_name(tmp_path):
-    path = compile_library(tmp_path / "nameless.so", "-DNAMELESS")
+    path = build.c_functions(tmp_path / "nameless.so", "-DNAMELESS")
     with pytest.raises(RuntimeError, match="function 0 of the library has no name"):
         gd.load_module(path)
 
 
 def test_function_without_a_declaration(tmp_path):
-    path = compile_library(tmp_path / "undeclared.so", "-DUNDECLARED")
+    path = build.c_functions(tmp_path / "undeclared.so", "-DUNDECLARED")
     with pytest.raises(RuntimeError, match="function 1 of the library has no name"):
         gd.load_module(path)
 
@@ -1098,11 +1085,12 @@ int main(void) {
 def test_host_and_libraries_agree(tmp_path):
     """The fast path's own header agrees with the public one."""
     said = []
-    for header in (HEADERS / "packed.h", HERE.parent / "library" / "godlpack.h"):
+    for header in (build.HEADERS / "packed.h", build.ROOT / "library" / "godlpack.h"):
         source = tmp_path / "layouts.c"
         source.write_text(LAYOUTS)
         program = tmp_path / header.stem
-        subprocess.run([CC, "-Wall", "-Werror", f'-DHEADER="{header}"', str(source), "-o", str(program)], check=True)
+        command = [*build.CC, "-Wall", "-Werror", f'-DHEADER="{header}"', str(source), "-o", str(program)]
+        subprocess.run(command, check=True)
         said.append(subprocess.run([str(program)], capture_output=True, text=True, check=True).stdout)
     assert said[0] == said[1]
     assert said[0].count("\n") > 40
@@ -1112,7 +1100,7 @@ def test_host_and_libraries_agree(tmp_path):
 
 LENT = """
 import ctypes, sys, threading
-import fakes
+from helpers import fakes
 import godlpack as gd
 f = gd.load_module({library!r})
 
@@ -1287,7 +1275,7 @@ f.nop0()
 @pytest.mark.parametrize("option", [(), ("-DOLD_TABLE",)], ids=["table", "old table"])
 def test_call_is_left(python, tmp_path, option):
     """At the second Ctrl-C, while the thread is in the library's own code."""
-    path = compile_library(tmp_path / "functions.so", *option)
+    path = build.c_functions(tmp_path / "functions.so", *option)
     script = """
 x, out = np.zeros(3), np.zeros(3)
 for call, keywords in ((f.spin, {"out": out}), (f.doze, {}), (f.spin, {})):
@@ -1351,12 +1339,11 @@ print("gone")
 
 def test_library_without_room_for_its_thread_local_variables(python, tmp_path):
     """The loader has little room for variables of the initial-exec model."""
-    source, path = tmp_path / "big.c", tmp_path / "big.so"
-    source.write_text("""
+    code = """
 __thread char big[1 << 22] __attribute__((tls_model("initial-exec"), visibility("default")));
 char *where(void) { return big; }
-""")
-    subprocess.run([CC, "-shared", "-fPIC", source, "-o", path], check=True)
+"""
+    path = build.c_library(tmp_path / "big.so", code)
     with pytest.raises(ImportError, match=r"static TLS.*GLIBC_TUNABLES=glibc\.rtld\.optional_static_tls="):
         gd.load_module(path)
 
@@ -1365,7 +1352,7 @@ char *where(void) { return big; }
 
 GUARDED = """
 import ctypes, sys, threading
-import fakes
+from helpers import fakes
 import godlpack as gd
 f = gd.load_module({library!r})
 kept = []

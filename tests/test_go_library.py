@@ -5,36 +5,20 @@ import inspect
 import os
 import pickle
 import shutil
-import subprocess
 import sys
-from pathlib import Path
 
 import pytest
-from together import together
 
 import godlpack as gd
+from helpers import build
+from helpers.threads import together
 
-ROOT = Path(__file__).parent.parent
-GO = shutil.which("go")
-
-pytestmark = [
-    pytest.mark.skipif(GO is None, reason="needs Go"),
-    pytest.mark.skipif(not ROOT.joinpath("library", "testdata").exists(), reason="needs the sources of godlpack"),
-]
+pytestmark = build.needs_go
 
 
 @pytest.fixture(scope="session")
-def library(tmp_path_factory):
-    path = tmp_path_factory.mktemp("sample") / "sample.so"
-    linking = f"-ldflags=-extldflags=-Wl,--version-script={ROOT / 'library' / 'exports.map'}"
-    command = [GO, "build", "-buildvcs=false", "-buildmode=c-shared", linking, "-o", str(path)]
-    subprocess.run([*command, "./library/testdata/sample"], cwd=ROOT, check=True)
-    return path
-
-
-@pytest.fixture(scope="session")
-def s(library):
-    module = gd.load_module(library, package="sample")
+def s(sample):
+    module = gd.load_module(sample, package="sample")
     sys.modules["sample"] = module
     yield module
     del sys.modules["sample"]
@@ -55,9 +39,9 @@ class Table(ctypes.Structure):
                 ("count", ctypes.c_int64), ("functions", ctypes.c_void_p), ("call", ctypes.c_void_p)]  # fmt: skip
 
 
-def test_hosts_that_break_the_rules(library):
+def test_hosts_that_break_the_rules(sample):
     """Calls return -1 if context, results or arguments are missing, or if the context is older than version 1."""
-    opened = ctypes.CDLL(str(library)).godlpack_library
+    opened = ctypes.CDLL(str(sample)).godlpack_library
     opened.restype = ctypes.POINTER(Table)
     kind = ctypes.CFUNCTYPE(ctypes.c_int, *[ctypes.c_void_p] * 2, ctypes.c_int, *[ctypes.c_void_p] * 3)
     call = kind(opened().contents.call)
@@ -234,12 +218,12 @@ def test_callables(s, np):
 
 
 @pytest.mark.parametrize("parallel", [False, True])
-def test_ctrl_c(python, library, parallel):
+def test_ctrl_c(python, sample, parallel):
     out = python(f"""
 import signal, threading
 import godlpack as gd
 signal.signal(signal.SIGINT, signal.default_int_handler)  # it is ignored in the background
-s = gd.load_module({str(library)!r})
+s = gd.load_module({str(sample)!r})
 for _ in range(2):
     threading.Timer(0.1, signal.raise_signal, [signal.SIGINT]).start()
     try:
@@ -258,12 +242,12 @@ def test_threads(s, torch):
     together(work, threads=4, rounds=50)
 
 
-def test_forked_children(python, library):
+def test_forked_children(python, sample):
     out = python(f"""
 import os
 import numpy as np
 import godlpack as gd
-s = gd.load_module({str(library)!r})
+s = gd.load_module({str(sample)!r})
 x = np.array([1, 2, 4], "float32")
 def child(depth):
     if (pid := os.fork()) == 0:
@@ -287,11 +271,11 @@ print("well")
     assert out == "well\n"
 
 
-def test_library_opens_late_and_python_ends_well(python, library):
+def test_library_opens_late_and_python_ends_well(python, sample):
     out = python(f"""
 import sys, threading
 import godlpack as gd
-s = gd.load_module({str(library)!r})
+s = gd.load_module({str(sample)!r})
 print(s.divmod(17))
 threading.Thread(target=s.slow, args=[False], daemon=True).start()
 """)
@@ -299,8 +283,8 @@ threading.Thread(target=s.slow, args=[False], daemon=True).start()
 
 
 @pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="Linux only")
-def test_many_libraries(library, tmp_path, np):
+def test_many_libraries(sample, tmp_path, np):
     """Each library has its own Go runtime."""
     for i in range(3):
-        path = shutil.copy(library, tmp_path / f"copy{i}.so")
+        path = shutil.copy(sample, tmp_path / f"copy{i}.so")
         assert gd.load_module(path).total(np.ones(3)) == 3

@@ -3,9 +3,9 @@
 import os
 
 import pytest
-from together import together
 
 import godlpack as gd
+from helpers.threads import together
 
 pytestmark = [
     pytest.mark.gpu,

@@ -3,10 +3,10 @@
 import signal
 
 import pytest
-from ctrl_c import PRESSED
 
 import godlpack as gd
 from godlpack import _tool
+from helpers.scripts import PRESSED
 
 pytestmark = pytest.mark.skipif(not _tool.find_go(), reason="needs Go")
 

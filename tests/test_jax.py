@@ -3,16 +3,15 @@
 import array
 import ctypes
 import gc
-import shutil
-import subprocess
 import sys
 import weakref
 
 import pytest
-from dtypes import JAX
-from fakes import Forged
 
 import godlpack as gd
+from helpers import build
+from helpers.dtypes import JAX
+from helpers.fakes import Forged
 
 jax = pytest.importorskip("jax")
 jnp = pytest.importorskip("jax.numpy")
@@ -299,13 +298,12 @@ def test_wrapper_of_bytes():
         assert gd.from_dlpack(wrapper).tolist() == list(range(8))
 
 
-@pytest.mark.skipif(shutil.which("cc") is None, reason="needs a C compiler, cc")
+@build.needs_cc
 def test_wrapper_of_an_array(tmp_path, ml_dtypes):
     """The dtype of an object that is exchanged by buffer is checked each time."""
-    so = tmp_path / "jaxlib" / "deleter.so"
-    so.parent.mkdir()
-    code = "void gone(void *m) { (void)m; }"
-    subprocess.run(["cc", "-shared", "-fPIC", "-xc", "-o", str(so), "-"], input=code, text=True, check=True)
+    folder = tmp_path / "jaxlib"
+    folder.mkdir()
+    so = build.c_library(folder / "deleter.so", "void gone(void *m) { (void)m; }")
     deleter = ctypes.cast(ctypes.CDLL(str(so)).gone, ctypes.c_void_p).value
 
     class Array(array.array):

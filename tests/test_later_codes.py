@@ -1,10 +1,10 @@
 """Codes that DLPack has added since 1.3: bcomplex32, and the devices TPU, TPU_HOST and ASCEND."""
 
 import pytest
-from dtypes import NUMPY
-from fakes import Forged, managed_in
 
 import godlpack as gd
+from helpers.dtypes import NUMPY
+from helpers.fakes import Forged, managed_in
 
 np = pytest.importorskip("numpy")
 NEW = [("TPU", 19), ("ASCEND", 21)]

@@ -1,19 +1,14 @@
-"""Functions of libraries on CUDA devices, with the fake driver of test_cuda.py: streams, and memory of results."""
-
-from pathlib import Path
+"""Functions of libraries on CUDA devices, with the fake driver: streams, and memory of results."""
 
 import pytest
-from ctrl_c import PRESSED
-from test_cuda import cuda, driver  # noqa: F401
-from test_functions import CC, HEADERS, compile_library
 
-pytestmark = [
-    pytest.mark.skipif(CC is None, reason="needs a C compiler, cc"),
-    pytest.mark.skipif(not HEADERS.joinpath("packed.h").exists(), reason="needs the sources of godlpack"),
-]
+from helpers import build
+from helpers.scripts import PRESSED
+
+pytestmark = [build.needs_cc, build.needs_headers]
 
 FRAMEWORK = """
-import fakes
+from helpers import fakes
 from ctypes import byref, c_void_p
 
 ours = fakes.table_of(gd.Tensor)
@@ -65,17 +60,14 @@ Array.__dlpack_c_exchange_api__ = fakes.publish(table).__dlpack_c_exchange_api__
 
 @pytest.fixture(scope="session")
 def library(tmp_path_factory):
-    return compile_library(tmp_path_factory.mktemp("launch") / "functions.so")
+    return build.c_functions(tmp_path_factory.mktemp("launch") / "functions.so")
 
 
 @pytest.fixture
-def run(cuda, library):  # noqa: F811
+def run(cuda, library):
     """Runs a script with the functions of functions.c, and a framework."""
-    tests = str(Path(__file__).parent)
     return lambda script: cuda(
-        f"sys.path.append({tests!r})\nf = gd.load_module({str(library)!r})\nfunctions = ctypes.CDLL({str(library)!r})\n"
-        + FRAMEWORK
-        + script
+        f"f = gd.load_module({str(library)!r})\nfunctions = ctypes.CDLL({str(library)!r})\n" + FRAMEWORK + script
     )
 
 

@@ -2,16 +2,13 @@
 
 import ctypes
 import gc
-import shutil
 import sys
 
-import operations
 import pytest
-import sample
-from references import Books, leak
-from test_functions import compile_library
 
 import godlpack as gd
+from helpers import build, operations
+from helpers.leaks import Books, leak
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -25,12 +22,12 @@ def collected():
 def every(tmp_path_factory):
     """All operations, including those with functions of libraries if there are compilers."""
     folder = tmp_path_factory.mktemp("references")
-    if not shutil.which("cc") or not shutil.which("go"):
+    if not build.HAS_CC or not build.HAS_GO:
         yield operations.all_operations()
         return
-    built = gd.load_module(sample.build(folder), package="sample")
+    built = gd.load_module(build.go_library(folder), package="sample")
     sys.modules["sample"], before = built, sys.modules["sample"]  # for pickle
-    yield operations.all_operations(built, gd.load_module(compile_library(folder / "functions.so")))
+    yield operations.all_operations(built, gd.load_module(build.c_functions(folder / "functions.so")))
     sys.modules["sample"] = before
 
 

@@ -3,17 +3,17 @@
 import ctypes
 import gc
 import os
-import shutil
 import subprocess
 import sys
 
 import numpy as np
 import pytest
-from fakes import Forged, take
-from together import together
 
 import godlpack as gd
 from godlpack.testing import Managed, Producer
+from helpers import build
+from helpers.fakes import Forged, take
+from helpers.threads import together
 
 MANY = 100_000
 
@@ -68,14 +68,9 @@ int drop_in_flight(void *object) {
 
 @pytest.fixture(scope="session")
 def path(tmp_path_factory):
-    cc = os.environ.get("CC") or shutil.which("cc")
-    if not cc:
+    if not build.HAS_CC:
         pytest.skip("needs a C compiler")
-    folder = tmp_path_factory.mktemp("lifetime")
-    (folder / "lifetime.c").write_text(LIBRARY)
-    command = [cc, "-shared", "-fPIC", "-pthread", "-o", "lifetime.so", "lifetime.c"]
-    subprocess.run(command, cwd=folder, check=True)
-    return folder / "lifetime.so"
+    return build.c_library(tmp_path_factory.mktemp("lifetime") / "lifetime.so", LIBRARY, "-pthread")
 
 
 @pytest.fixture(scope="session")

@@ -14,11 +14,10 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-import faults
 import pytest
-import sample
 
 from godlpack import _core
+from helpers import build
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs Linux")
 
@@ -80,7 +79,7 @@ def place():
     another user, who may have no access to the folders of the tests or the package."""
     with tempfile.TemporaryDirectory() as folder:
         Path(folder).chmod(0o755)
-        yield faults.package(Path(folder), Path(_core.__file__))
+        yield build.package(Path(folder), Path(_core.__file__))
 
 
 # The cgroups that count threads, of version 1 or 2.
@@ -132,7 +131,7 @@ def may_have_groups():
 
 @pytest.fixture(scope="module")
 def library(place):
-    return sample.describe(sample.build(place))
+    return build.describe(build.go_library(place))
 
 
 MISSING = {

@@ -5,12 +5,12 @@ import os
 import random
 
 import pytest
-from fakes import NAMES, ManagedToPy, allocate, capsule_name, capsule_new, table_of
 
 import godlpack as gd
 from godlpack.testing import Managed, Producer, published
 from godlpack.testing.peers import FAILS
 from godlpack.testing.records import Legacy, Version, Versioned, delete, managed_in
+from helpers.fakes import NAMES, ManagedToPy, allocate, capsule_name, capsule_new, table_of
 
 OURS = table_of(gd.Tensor)
 HUGE, LEAST, MOST = 2**62, -(2**63), 2**63 - 1
@@ -187,7 +187,7 @@ def test_table_without_a_way_in(from_py):
 def test_allocator_without_a_shape(python):
     python(
         """
-from fakes import allocate, table_of
+from helpers.fakes import allocate, table_of
 import godlpack as gd
 rc, managed, said = allocate(table_of(gd.Tensor), None, ndim=1)
 assert (rc, managed, len(said)) == (-1, None, 1)

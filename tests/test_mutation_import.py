@@ -5,9 +5,9 @@ import gc
 import weakref
 
 import pytest
-from fakes import Forged, Producer, forged_table, publish
 
 import godlpack as gd
+from helpers.fakes import Forged, Producer, forged_table, publish
 
 np = pytest.importorskip("numpy")
 

@@ -1,7 +1,7 @@
 """Every allocation of godlpack's fails, one by one, in every operation: each call reports it, and loses nothing.
 
-no_memory.py does this in a process with failing.c preloaded. Allocations of Python code and of other libraries do not
-fail. GODLPACK_FRAMEWORKS names the frameworks to test with, all of them in `tox -e nomem`.
+programs/no_memory.py does this in a process with failing.c preloaded. Allocations of Python code and of other libraries
+do not fail. GODLPACK_FRAMEWORKS names the frameworks to test with, all of them in `tox -e nomem`.
 """
 
 import json
@@ -11,42 +11,40 @@ import sys
 from pathlib import Path
 
 import pytest
-import sample
-from test_functions import CC, compile_library
 
 import godlpack
+from helpers import build
 
-HERE = Path(__file__).parent
+PROGRAM = Path(__file__).parent / "programs" / "no_memory.py"
 FRAMEWORKS = os.environ.get("GODLPACK_FRAMEWORKS", "numpy")
 CRASHES = 5  # enough to report
 
 pytestmark = [
-    pytest.mark.skipif(CC is None, reason="needs a C compiler, cc"),
+    build.needs_cc,
     pytest.mark.skipif(not sys.platform.startswith("linux"), reason="preloads a library as glibc's loader does"),
 ]
 
 
 @pytest.fixture(scope="session")
-def libraries(tmp_path_factory):
+def libraries(python, tmp_path_factory):
     """failing.c, the sample library with its sidecar, and functions.c, compiled."""
     folder = tmp_path_factory.mktemp("no-memory")
-    failing, built = folder / "failing.so", sample.build(folder)
-    subprocess.run([CC, "-O1", "-Wall", "-Werror", "-shared", "-fPIC", HERE / "failing.c", "-o", failing], check=True)
-    script = f"import sys; sys.path.insert(0, {str(HERE)!r}); import pathlib, sample; sample.describe(pathlib.Path({str(built)!r}))"
-    subprocess.run([sys.executable, "-P", "-c", script], check=True)  # opens the library in another process
-    return failing, built, compile_library(folder / "functions.so")
+    failing = build.c_library(folder / "failing.so", build.SOURCES / "failing.c")
+    sample = build.go_library(folder)
+    script = f"from pathlib import Path; from helpers import build; build.describe(Path({str(sample)!r}))"
+    python(script)  # opens the library in another process
+    return failing, sample, build.c_functions(folder / "functions.so")
 
 
 def preloading(failing):
     """The environment of a process with failing.c preloaded, in addition to libraries preloaded here."""
-    preloaded = f"{failing} {os.environ.get('LD_PRELOAD', '')}"
-    path = os.pathsep.join([str(HERE), *filter(None, sys.path)])
-    return {**os.environ, "LD_PRELOAD": preloaded, "PYTHONPATH": path, "JAX_PLATFORMS": "cpu"}
+    path = os.pathsep.join(filter(None, sys.path))
+    return {**os.environ, "LD_PRELOAD": build.preload(failing), "PYTHONPATH": path, "JAX_PLATFORMS": "cpu"}
 
 
 def run(failing, *arguments):
     """The output of no_memory.py, and the finished process."""
-    command = [sys.executable, "-P", "-X", "faulthandler", str(HERE / "no_memory.py"), *map(str, arguments)]
+    command = [sys.executable, "-P", "-X", "faulthandler", str(PROGRAM), *map(str, arguments)]
     done = subprocess.run(command, env=preloading(failing), capture_output=True, text=True, timeout=1200)
     return [json.loads(line) for line in done.stdout.splitlines()], done
 

@@ -6,11 +6,11 @@ import mmap
 import weakref
 
 import pytest
-from dtypes import FORMATS, ML_DTYPES, NUMPY
-from fakes import PADDED, READ_ONLY, managed_in
-from layouts import BASE, KEYS, REVERSED
 
 import godlpack as gd
+from helpers.dtypes import FORMATS, ML_DTYPES, NUMPY
+from helpers.fakes import PADDED, READ_ONLY, managed_in
+from helpers.layouts import BASE, KEYS, REVERSED
 
 np = pytest.importorskip("numpy")
 

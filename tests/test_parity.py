@@ -13,9 +13,9 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import pytest
-from fakes import Forged, Legacy, managed_in, name_of
 
 import godlpack as gd
+from helpers.fakes import Forged, Legacy, managed_in, name_of
 
 np = pytest.importorskip("numpy")
 NUMPY = tuple(map(int, np.__version__.split(".")[:2]))

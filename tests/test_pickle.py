@@ -4,10 +4,10 @@ import copy
 import pickle
 
 import pytest
-from dtypes import DTYPES
-from fakes import PADDED, Forged
 
 import godlpack as gd
+from helpers.dtypes import DTYPES
+from helpers.fakes import PADDED, Forged
 
 protocols = pytest.mark.parametrize("protocol", range(2, pickle.HIGHEST_PROTOCOL + 1))
 

@@ -6,9 +6,9 @@ import gc
 import sys
 
 import pytest
-from fakes import Forged
 
 import godlpack as gd
+from helpers.fakes import Forged
 
 np = pytest.importorskip("numpy")
 

@@ -6,7 +6,10 @@ import re
 from pathlib import Path
 
 import pytest
-from fakes import (
+
+import godlpack as gd
+from godlpack.testing import Managed, Producer
+from helpers.fakes import (
     CurrentStream,
     Forged,
     ManagedFromPy,
@@ -18,19 +21,9 @@ from fakes import (
     delete,
     table_of,
 )
-
-import godlpack as gd
-from godlpack.testing import Managed, Producer
+from helpers.rules import RULES, rows
 
 HERE = Path(__file__).parent
-PAGE = HERE.parent / "docs" / "conformance.md"
-RULES = range(1, 68)
-ROW = re.compile(r"^\| R(\d+) \| (.+?) \| (.+?) \| (.*) \| (.*) \|$", re.MULTILINE)
-
-
-def rows():
-    """The rules by number: text, source, godlpack's tests, and the subjects that godlpack.testing checks."""
-    return {int(number): tuple(cells) for number, *cells in ROW.findall(PAGE.read_text())}
 
 
 def functions(file):

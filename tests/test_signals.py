@@ -1,33 +1,15 @@
 """Signals: the import changes no handlers; Go's come late, pass on others' signals, and are removed in children."""
 
 import os
-import shutil
 import signal
 
-import faults
 import pytest
-import sample
+
+from helpers import build
+from helpers.scripts import ACTIONS
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs Linux")
 
-ACTIONS = """
-import ctypes, os, signal
-
-def actions():
-    # glibc's struct sigaction: handler, mask (8 of 128 bytes are used), flags, of which it sets SA_RESTORER itself; it
-    # keeps 32 and 33 for itself
-    found = {}
-    for number in range(1, signal.NSIG):
-        action = ctypes.create_string_buffer(256)
-        if ctypes.CDLL(None).sigaction(number, None, action) == 0:
-            flags = int.from_bytes(action.raw[136:140], "little") & ~0x04000000
-            found[number] = action.raw[:16], flags
-    return found
-
-def changed(before):
-    after = actions()
-    return {signal.Signals(number).name for number in before if before[number] != after[number]}
-"""
 GO = {"SIGSEGV", "SIGBUS", "SIGFPE", "SIGPIPE", "SIGURG"}
 
 CHILD = """
@@ -43,7 +25,7 @@ def in_child(inside):
 
 @pytest.fixture(scope="module")
 def faulty(tmp_path_factory):
-    return faults.build(tmp_path_factory.mktemp("faulty"))
+    return build.faulty_package(tmp_path_factory.mktemp("faulty"))
 
 
 # ---- which handlers are installed ----
@@ -186,11 +168,7 @@ RUNNING = {"library": "fail()", "library and core": "fail(); core()", "core and 
 
 @pytest.fixture(scope="module")
 def libraries(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("late")
-    first = sample.describe(sample.build(folder))
-    second = shutil.copy(first, folder / "second.so")
-    shutil.copy(first.with_suffix(".json"), second.with_suffix(".json"))
-    return first, second
+    return build.described_twice(tmp_path_factory.mktemp("late"))
 
 
 class TestLateHandlers:
@@ -433,7 +411,7 @@ class TestPreemption:
 
     def test_two_runtimes(self, python, faulty, tmp_path):
         """Two Go extensions in one process, whose handlers are stacked: both still preempt their goroutines."""
-        second = faults.package(tmp_path, faulty / "godlpack" / "_core.abi3.so")
+        second = build.package(tmp_path, faulty / "godlpack" / "_core.abi3.so")
         python(
             f"""
 import importlib.util
@@ -519,7 +497,7 @@ def test_a_signal_stops_long_work(python, work):
 
 def test_more_libraries_than_chain_links(python, tmp_path):
     """Calls of libraries beyond the 32nd work, also in a child."""
-    library = sample.describe(sample.build(tmp_path))
+    library = build.describe(build.go_library(tmp_path))
     out = python(
         f"""
 import os, shutil

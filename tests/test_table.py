@@ -6,8 +6,10 @@ import sys
 import threading
 
 import pytest
-from dtypes import DTYPES, nbytes
-from fakes import (
+
+import godlpack as gd
+from helpers.dtypes import DTYPES, nbytes
+from helpers.fakes import (
     MAIN_NAME,
     OLD_NAME,
     PADDED,
@@ -35,8 +37,6 @@ from fakes import (
     publish,
     table_of,
 )
-
-import godlpack as gd
 
 OURS = table_of(gd.Tensor)
 VALUES = [0.0, 1.0, 2.0]

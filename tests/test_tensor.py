@@ -5,11 +5,11 @@ import gc
 import weakref
 
 import pytest
-from dtypes import DTYPES, NUMPY, nbytes
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import godlpack as gd
+from helpers.dtypes import DTYPES, NUMPY, nbytes
 
 dtypes = pytest.mark.parametrize("dtype", DTYPES)
 

@@ -1,4 +1,4 @@
-"""godlpack.testing: its findings about the frameworks, and that it finds every defect of tests/defects.py."""
+"""godlpack.testing: its findings about the frameworks, and that it finds every defect of helpers/defects.py."""
 
 import ctypes
 import doctest
@@ -6,7 +6,6 @@ import importlib
 import json
 import os
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -15,13 +14,11 @@ from pathlib import Path
 
 import pytest
 
-if shutil.which("cc") is None:
-    pytest.skip("needs a C compiler, cc, for the reference", allow_module_level=True)
+from helpers import build
 
-from cupy_rules import CupyArray, CupyConsumer
-from defects import COUNT, CRASHES, DEFECTS, LISTS
-from reference import Array
-from test_rules import RULES, rows
+if not build.HAS_CC:
+    pytest.skip("needs a C compiler for the reference", allow_module_level=True)
+
 
 import godlpack as gd
 import godlpack.testing.claims
@@ -41,6 +38,10 @@ from godlpack.testing import (
 )
 from godlpack.testing.frameworks import FRAMEWORKS
 from godlpack.testing.report import told
+from helpers.cupy_rules import CupyArray, CupyConsumer
+from helpers.defects import COUNT, CRASHES, DEFECTS, LISTS
+from helpers.reference import Array
+from helpers.rules import PAGE, RULES, rows
 
 HERE = Path(__file__).parent
 
@@ -215,8 +216,13 @@ ROWS = [(kind, defect) for kind, defects in DEFECTS.items() for defect in defect
 
 @pytest.fixture(scope="module")
 def all_found():
-    """The output of tests/defects.py."""
-    line = [sys.executable, "-P", "-c", "import sys; sys.path.insert(0, sys.argv[1]); import defects; defects.main()"]
+    """The output of helpers/defects.py."""
+    line = [
+        sys.executable,
+        "-P",
+        "-c",
+        "import sys; sys.path.insert(0, sys.argv[1]); from helpers import defects; defects.main()",
+    ]
     done = subprocess.run([*line, str(HERE)], stdout=subprocess.PIPE, text=True, check=True)
     return json.loads(done.stdout)
 
@@ -253,7 +259,6 @@ def test_names_are_unique():
 
 # ---- docs/conformance.md ----
 
-PAGE = HERE.parent / "docs" / "conformance.md"
 CHECKS = [check for module, name in LISTS for check in getattr(module, name)]
 
 

@@ -4,10 +4,10 @@ import ctypes
 import sys
 
 import pytest
-from fakes import Forged, delete, forged_table, publish, take
-from together import ROUNDS, THREADS, together
 
 import godlpack as gd
+from helpers.fakes import Forged, delete, forged_table, publish, take
+from helpers.threads import ROUNDS, THREADS, together
 
 
 @pytest.fixture(autouse=True)

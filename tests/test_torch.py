@@ -5,11 +5,11 @@ import gc
 import weakref
 
 import pytest
-from dtypes import TORCH
-from fakes import MAIN_NAME, Forged, table_of
-from layouts import BASE, KEYS
 
 import godlpack as gd
+from helpers.dtypes import TORCH
+from helpers.fakes import MAIN_NAME, Forged, table_of
+from helpers.layouts import BASE, KEYS
 
 torch = pytest.importorskip("torch")
 
@@ -364,7 +364,7 @@ def test_opencl(python):
     python(
         """
 import godlpack as gd, torch
-from fakes import Forged
+from helpers.fakes import Forged
 t = gd.from_dlpack(Forged(device=(4, 0)).capsule())
 try:
     t.to(torch.Tensor)

@@ -4,10 +4,12 @@ import importlib
 import shutil
 
 import pytest
-from test_go_library import library, pytestmark  # noqa: F401  # a fixture, and what it needs
 
 import godlpack as gd
 from godlpack import _torch
+from helpers import build
+
+pytestmark = build.needs_go
 
 torch = pytest.importorskip("torch")
 
@@ -21,8 +23,8 @@ FAKES = {
 
 
 @pytest.fixture(scope="module")
-def s(library):  # noqa: F811
-    return gd.load_module(library, package="sample")
+def s(sample):
+    return gd.load_module(sample, package="sample")
 
 
 @pytest.fixture(scope="module")
@@ -220,14 +222,14 @@ def test_refused_makings(s):
             gd.torch_op(s.nop, name=name)
 
 
-def test_names(library):  # noqa: F811
-    module = gd.load_module(library, package="one.two")
+def test_names(sample):
+    module = gd.load_module(sample, package="one.two")
     assert gd.torch_op(module.nop)._qualname == "one_two::nop"
     assert gd.torch_op(module.nop, name="three::four")._qualname == "three::four"
 
 
-def test_torch_is_not_imported_unasked(python, library):  # noqa: F811
-    script = f"import sys, godlpack as gd; gd.load_module({str(library)!r}); print('torch' in sys.modules)"
+def test_torch_is_not_imported_unasked(python, sample):
+    script = f"import sys, godlpack as gd; gd.load_module({str(sample)!r}); print('torch' in sys.modules)"
     assert python(script) == "False\n"
 
 

@@ -4,11 +4,11 @@ import ctypes
 import gc
 
 import pytest
-from dtypes import DTYPES
-from fakes import Forged, forged_table, publish
-from layouts import BASE, KEYS, REVERSED
 
 import godlpack as gd
+from helpers.dtypes import DTYPES
+from helpers.fakes import Forged, forged_table, publish
+from helpers.layouts import BASE, KEYS, REVERSED
 
 tvm_ffi = pytest.importorskip("tvm_ffi")
 

@@ -2,26 +2,17 @@
 
 import contextlib
 import gc
-import json
 import resource
-import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
 
 import godlpack as gd
+from helpers import build
 
 tvm_ffi = pytest.importorskip("tvm_ffi")
 
-ROOT = Path(__file__).parent.parent
-SAMPLE = ROOT / "library" / "testdata" / "sample"
-GO = shutil.which("go")
-
-pytestmark = [
-    pytest.mark.skipif(GO is None, reason="needs Go"),
-    pytest.mark.skipif(not SAMPLE.exists(), reason="needs the sources of godlpack"),
-]
+pytestmark = build.needs_go
 
 REGISTER = """
 package main
@@ -72,14 +63,8 @@ func init() {
 
 @pytest.fixture(scope="session")
 def library(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("tvm")
-    folder.joinpath("register.go").write_text(REGISTER)
-    overlay = folder / "overlay.json"
-    overlay.write_text(json.dumps({"Replace": {str(SAMPLE / "register.go"): str(folder / "register.go")}}))
-    linking = f"-ldflags=-extldflags=-Wl,--version-script={ROOT / 'library' / 'exports.map'}"
-    command = [GO, "build", "-buildvcs=false", "-buildmode=c-shared", f"-overlay={overlay}", linking]
-    subprocess.run([*command, "-o", str(folder / "sample.so"), "./library/testdata/sample"], cwd=ROOT, check=True)
-    return folder / "sample.so"
+    """The sample library with the functions of REGISTER."""
+    return build.go_library(tmp_path_factory.mktemp("tvm"), added={"register.go": REGISTER})
 
 
 @pytest.fixture(scope="session")

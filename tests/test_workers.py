@@ -8,9 +8,9 @@ import os
 import shutil
 
 import pytest
-import sample
-from test_fork import FORK, program
-from test_signals import ACTIONS
+
+from helpers import build
+from helpers.scripts import ACTIONS, FORK, program
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork()")
 
@@ -21,17 +21,13 @@ PATIENCE = 120 + TASKS // 100  # seconds
 @pytest.fixture(scope="module")
 def library(tmp_path_factory):
     """The sample library with its sidecar, so that load_module does not open it."""
-    return sample.describe(sample.build(tmp_path_factory.mktemp("sample")))
+    return build.describe(build.go_library(tmp_path_factory.mktemp("sample")))
 
 
 @pytest.fixture(scope="module")
 def stubborn(tmp_path_factory):
     """Two libraries with a Go runtime each, whose loops need preemption."""
-    folder = tmp_path_factory.mktemp("stubborn")
-    first = sample.describe(sample.build(folder, "stubborn"))
-    second = shutil.copy(first, folder / "second.so")
-    shutil.copy(first.with_suffix(".json"), second.with_suffix(".json"))
-    return first, second
+    return build.described_twice(tmp_path_factory.mktemp("stubborn"), "stubborn")
 
 
 LOAD = """
@@ -51,7 +47,7 @@ def task(n):
 
 @pytest.fixture(scope="module")
 def run(python, library):
-    """Runs a script with the forks of test_fork, the sample library as s, and a task that works on both."""
+    """Runs a script with the beginning for forks, the sample library as s, and a task that works on both."""
 
     def run(script, **options):
         return python(FORK + LOAD.format(library=str(library)) + script, **options)

@@ -1,7 +1,7 @@
 """Repeats each test, and fails it if every run leaves references or memory behind: `tox -e refs`, or
 `tox -e refs -- tests/test_numpy.py`.
 
-tests/references.py counts. Unless tests are named, a test runs with at most 3 of its sets of parameters: leaks rarely
+tests/helpers/leaks.py counts. Unless tests are named, a test runs with at most 3 of its sets of parameters: leaks rarely
 depend on the dtype, and all sets take hours. `GODLPACK_SETS=0 tox -e refs` runs all.
 
 The tests run on a debug build of the same Python if there is one. Its interpreter checks calls of the C API: it ends
@@ -83,7 +83,7 @@ def main() -> int:
         "pytest",
         "-q",
         "-p",
-        "references",
+        "helpers.leaks",
         *arguments,
     ]
     return subprocess.run(command, cwd=ROOT, env=env).returncode

@@ -10,7 +10,7 @@ import (
 )
 
 // init lets _layout(name) fail as a kernel might. This file is laid over package pyext (go build -overlay) in the builds of
-// tests/faults.py only, under a name that comes last, so that its function takes the place of the real one.
+// tests/helpers/build.py only, under a name that comes last, so that its function takes the place of the real one.
 func init() {
 	cpython.Handle(cpython.OpLayout, func(c *cpython.Call) (cpython.Object, error) {
 		name := c.Arg(0).StrValue()

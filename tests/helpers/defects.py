@@ -1,4 +1,4 @@
-"""The reference of tests/reference.py with one defect at a time, and the check of godlpack.testing that must find it.
+"""The reference of reference.py with one defect at a time, and the check of godlpack.testing that must find it.
 
 A row has a name, the check that must fail (others may fail, too), and the steps that are replaced. Replaced steps call
 the correct ones as Array.answer, Consumer.ask and so on.
@@ -10,8 +10,6 @@ import threading
 import time
 from ctypes import c_void_p
 from dataclasses import dataclass
-
-from reference import CPU, CUDA, NAMES, ROCM, Array, Consumer, Holder, Publisher, address_of, c, keep, libc, new_capsule
 
 from godlpack.testing import check_consumer, check_producer, check_table, consumer, isolation, producer, table
 from godlpack.testing.peers import Nothing
@@ -34,6 +32,21 @@ from godlpack.testing.records import (
     take,
 )
 from godlpack.testing.report import Checks
+from helpers.reference import (
+    CPU,
+    CUDA,
+    NAMES,
+    ROCM,
+    Array,
+    Consumer,
+    Holder,
+    Publisher,
+    address_of,
+    c,
+    keep,
+    libc,
+    new_capsule,
+)
 
 
 @dataclass(frozen=True)

@@ -1,11 +1,10 @@
 """A producer, a consumer and an exchange table that keep all rules of DLPack, in steps each of which can be replaced.
 
-tests/defects.py replaces one step at a time, and godlpack.testing must find the defect. tests/reference.c contains the
+defects.py replaces one step at a time, and godlpack.testing must find the defect. testdata/reference.c contains the
 code that runs where Python cannot. From godlpack, only the layout of DLPack's records is used.
 """
 
 import ctypes
-import subprocess
 import tempfile
 from ctypes import POINTER, c_int, c_int64, c_void_p
 from pathlib import Path
@@ -33,6 +32,7 @@ from godlpack.testing.records import (
     take,
     values_of,
 )
+from helpers import build
 
 CPU, CUDA, ROCM = 1, 2, 10
 FLOAT32 = (2, 32, 1)
@@ -49,11 +49,9 @@ NAMES = {name: name.encode() for name in ("dltensor", "dltensor_versioned", "dlp
 
 
 def compiled():
-    """tests/reference.c as a library."""
+    """testdata/reference.c as a library."""
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "reference.so"
-        source = Path(__file__).with_suffix(".c")
-        subprocess.run(["cc", "-O1", "-Wall", "-Werror", "-shared", "-fPIC", str(source), "-o", str(path)], check=True)
+        path = build.c_library(Path(folder) / "reference.so", build.SOURCES / "reference.c")
         return ctypes.PyDLL(str(path))
 
 

@@ -14,16 +14,15 @@ import time
 import traceback
 from itertools import count
 
-import operations
-from references import Books, leak
-
 import godlpack as gd
+from helpers import operations
+from helpers.leaks import Books, leak
 
 OURS = ("_core.abi3", "sample.so", "memfd:godlpack", "/proc/self/fd")
 
 
 class Allocations:
-    """Controls failing.c, which is preloaded into this process."""
+    """Controls testdata/failing.c, which is preloaded into this process."""
 
     def __init__(self):
         self.c = ctypes.PyDLL(None)

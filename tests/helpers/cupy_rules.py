@@ -1,8 +1,7 @@
 """A producer and a consumer that do what cupy's source does, without its device: memory of the CPU counts as CUDA's."""
 
-from reference import CPU, CUDA, Array, Consumer, wants
-
 from godlpack.testing.records import IS_COPIED, Versioned, take
+from helpers.reference import CPU, CUDA, Array, Consumer, wants
 
 
 class CupyArray(Array):

@@ -3,7 +3,7 @@
 Both counts are exact on any build of Python, for all libraries. sys.gettotalrefcount() of a debug build is not: it does
 not count the references that numpy and torch, which are release builds, take and release.
 
-As a pytest plugin (`-p references`, tools/references.py) it repeats each test, from its fixtures' setup to their
+As a pytest plugin (`-p helpers.leaks`, tools/references.py) it repeats each test, from its fixtures' setup to their
 teardown, and fails those that leave something behind each time.
 """
 
@@ -119,7 +119,7 @@ def pytest_runtest_protocol(item, nextitem):
         gc.collect()  # before the fixture that freezes what there is
         item._initrequest()  # new function-scoped fixtures; those of the module stay, as its parent is next
         reports[:] = runtestprotocol(item, log=False, nextitem=item.parent)
-        for name in {"fakes", "godlpack.testing.peers"} & sys.modules.keys():
+        for name in {"helpers.fakes", "godlpack.testing.peers"} & sys.modules.keys():
             sys.modules[name]._kept.clear()  # the only place where fakes are freed
         replace_plans()
 

@@ -14,8 +14,6 @@ import importlib.util
 import operator
 import pickle
 
-from fakes import Failure, delete, table_of
-
 import godlpack as gd
 from godlpack.testing.records import (
     Allocator,
@@ -25,6 +23,7 @@ from godlpack.testing.records import (
     RecordFromPy,
     Versioned,
 )
+from helpers.fakes import Failure, delete, table_of
 
 
 def plain(x):
@@ -407,7 +406,7 @@ def of_scalars(s):
 
 
 def of_ten_arguments(f, path):
-    """Calls with more arguments, or larger ones, than a frame has room for. f is the module of functions.c."""
+    """Calls with more arguments, or larger ones, than a frame has room for. f is the module of testdata/functions.c."""
     described = ("f", "f", "m", "d", "()", ("x",), 0, 0, False, None)
     t = gd.zeros((1,) * 9)
     return {

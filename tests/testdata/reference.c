@@ -1,4 +1,4 @@
-/* What the reference of tests/reference.py has in C, right and wrong: it runs where no Python may, or ends as only C can. */
+/* What the reference of helpers/reference.py has in C, right and wrong: it runs where no Python may, or ends as only C can. */
 #include <stdlib.h>
 #include <string.h>
 

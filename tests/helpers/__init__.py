@@ -1,0 +1,1 @@
+"""What tests share. Each module has the noun that it is named after."""
