@@ -6,7 +6,7 @@ import pytest
 
 import godlpack as gd
 from helpers.dtypes import DTYPES, ML_DTYPES, NUMPY
-from helpers.fakes import Forged
+from helpers.fakes import FakeTensor
 
 np = pytest.importorskip("numpy")
 
@@ -109,7 +109,7 @@ def test_elements_that_numpy_has_not(name):
 
 @pytest.mark.parametrize("device", [(2, 0), (4, 0), (8, 1), (21, 0)])
 def test_memory_that_the_cpu_cannot_read(device):
-    t = gd.from_dlpack(Forged(device=device).capsule())
+    t = gd.from_dlpack(FakeTensor(device=device).capsule())
     for make in (np.asarray, lambda t: t.__array__()):
         with pytest.raises(BufferError, match=r"use \.to\('cpu'\)"):
             make(t)

@@ -6,8 +6,9 @@ import gc
 import pytest
 
 import godlpack as gd
+from godlpack.testing.records import READ_ONLY
 from helpers.dtypes import DTYPES, FORMATS
-from helpers.fakes import READ_ONLY, Forged
+from helpers.fakes import FakeTensor
 
 SIMPLE, WRITABLE, FORMAT, ND, STRIDES = 0, 1, 4, 8, 0x18
 C_CONTIGUOUS, F_CONTIGUOUS, ANY_CONTIGUOUS, INDIRECT = 0x38, 0x58, 0x98, 0x118
@@ -201,22 +202,22 @@ def test_request_of_views(turn, allowed, flags):
 
 @pytest.mark.parametrize("device", [(2, 0), (8, 0), (10, 0)])
 def test_memory_that_the_cpu_cannot_read(device):
-    t = gd.from_dlpack(Forged(device=device).capsule())
+    t = gd.from_dlpack(FakeTensor(device=device).capsule())
     refused(t, SIMPLE, r"has no memory that the CPU can read; use .to\('cpu'\)")
 
 
 def test_pinned_memory_of_others():
-    t = gd.from_dlpack(Forged(device=(3, 0), flags=READ_ONLY).capsule())
+    t = gd.from_dlpack(FakeTensor(device=(3, 0), flags=READ_ONLY).capsule())
     assert memoryview(t).tolist() == [0.0, 1.0, 2.0]
 
 
 def test_buffer_keeps_the_memory_alive():
-    forged = Forged()
-    m = memoryview(gd.from_dlpack(forged.capsule()))
+    fake = FakeTensor()
+    m = memoryview(gd.from_dlpack(fake.capsule()))
     gc.collect()
-    assert forged.deleted == 0 and m.tolist() == [0.0, 1.0, 2.0]
+    assert fake.deleted == 0 and m.tolist() == [0.0, 1.0, 2.0]
     m.release()
-    assert forged.deleted == 1
+    assert fake.deleted == 1
 
 
 def test_round_trip_by_buffers():

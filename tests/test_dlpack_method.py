@@ -8,15 +8,16 @@ import threading
 import pytest
 
 import godlpack as gd
+from godlpack.testing.records import IS_COPIED, PADDED, READ_ONLY, delete_without_gil, name_of, take
 from helpers.dtypes import DTYPES
-from helpers.fakes import IS_COPIED, PADDED, READ_ONLY, Forged, delete, managed_in, name_of, take
+from helpers.fakes import FakeTensor, managed_in, steps
 
 EVERY_FORM = [{}, {"max_version": (1, 0)}]  # a legacy and a versioned capsule
 forms = pytest.mark.parametrize("form", EVERY_FORM)
 
 
 def record_in(capsule):
-    return managed_in(capsule).dl_tensor
+    return managed_in(capsule).tensor
 
 
 # ---- arguments ----
@@ -100,7 +101,7 @@ def test_wrong_streams(stream):
 )
 def test_streams_of_gpus(device, good, bad):
     """R28: CUDA has no stream 0, and ROCm no streams 1 and 2."""
-    t = gd.from_dlpack(Forged(device=device).capsule())
+    t = gd.from_dlpack(FakeTensor(device=device).capsule())
     for stream in good:
         assert record_in(t.__dlpack__(stream=stream)).device_pair() == device
     for stream in bad:
@@ -110,7 +111,7 @@ def test_streams_of_gpus(device, good, bad):
 
 @pytest.mark.parametrize("stream", [2, 3, 2**63])
 def test_streams_that_must_wait_need_a_driver(stream):
-    t = gd.from_dlpack(Forged(device=(2, 0)).capsule())
+    t = gd.from_dlpack(FakeTensor(device=(2, 0)).capsule())
     with pytest.raises(BufferError, match="no CUDA driver"):
         t.__dlpack__(stream=stream)
 
@@ -135,7 +136,7 @@ def test_devices_that_are_not_there(device, copying):
 @forms
 def test_copies_are_where_they_were_asked_for(form):
     """R26: the requested device, or an error."""
-    t = gd.from_dlpack(Forged(device=(3, 0)).capsule())
+    t = gd.from_dlpack(FakeTensor(device=(3, 0)).capsule())
     with pytest.raises(BufferError, match="no CUDA driver"):
         t.__dlpack__(copy=True, dl_device=(3, 0), **form)
     with pytest.raises(BufferError, match="cannot copy from cuda_host to rocm:0"):
@@ -179,7 +180,7 @@ def test_record(name, form):
     t = gd.zeros((2, 3), name)
     record = record_in(t.__dlpack__(**form))
     assert record.dtype_triple() == DTYPES[name]
-    assert (record.dims(), record.steps()) == ((2, 3), (3, 1))
+    assert (record.dims(), steps(record)) == ((2, 3), (3, 1))
     assert (record.data, record.byte_offset) == (t.data_ptr, 0)
     assert record.device_pair() == (1, 0)
 
@@ -193,7 +194,7 @@ def test_strides_are_always_there(key, form):
     view = gd.zeros((4, 5))[key]
     record = record_in(view.__dlpack__(**form))
     assert record.dims() == view.shape
-    assert record.steps() == view.strides
+    assert steps(record) == view.strides
     assert record.shape and record.strides  # with 0 dimensions, too
     assert record.data == view.data_ptr
 
@@ -202,7 +203,7 @@ def test_strides_are_always_there(key, form):
 @forms
 def test_no_elements_no_data(shape, form):
     """R15, also for memory of others."""
-    for t in (gd.zeros(shape), gd.from_dlpack(Forged(shape).capsule())):
+    for t in (gd.zeros(shape), gd.from_dlpack(FakeTensor(shape).capsule())):
         record = record_in(t.__dlpack__(**form))
         assert record.data is None
         assert record.dims() == shape
@@ -210,7 +211,7 @@ def test_no_elements_no_data(shape, form):
 
 def test_deleter_is_never_missing():
     """R13: jax would abort without one."""
-    t = gd.from_dlpack(Forged(deleter=False).capsule())
+    t = gd.from_dlpack(FakeTensor(deleter=False).capsule())
     for form in EVERY_FORM:
         assert managed_in(t.__dlpack__(**form)).deleter
 
@@ -234,22 +235,22 @@ def test_legacy_cannot_say_read_only(keywords):
 
 def test_legacy_cannot_say_padded():
     """R21"""
-    t = gd.from_dlpack(Forged(dtype=(0, 4, 1), flags=PADDED).capsule())
+    t = gd.from_dlpack(FakeTensor(dtype=(0, 4, 1), flags=PADDED).capsule())
     assert managed_in(t.__dlpack__(max_version=(1, 0))).flags == PADDED
     with pytest.raises(BufferError, match="padded to bytes"):
         t.__dlpack__()
 
 
 def test_copy_of_padded_says_so():
-    t = gd.from_dlpack(Forged(dtype=(0, 4, 1), flags=PADDED).capsule())
+    t = gd.from_dlpack(FakeTensor(dtype=(0, 4, 1), flags=PADDED).capsule())
     assert managed_in(t.__dlpack__(max_version=(1, 0), copy=True)).flags in (IS_COPIED | PADDED, IS_COPIED)
 
 
 def test_legacy_cannot_say_padded_of_a_copy():
     """R21, R25"""
-    forged = Forged((2,), dtype=(1, 4, 1), flags=PADDED)
-    ctypes.memset(forged.memory, 3, 8)
-    t = gd.from_dlpack(forged.capsule())
+    fake = FakeTensor((2,), dtype=(1, 4, 1), flags=PADDED)
+    ctypes.memset(fake.memory, 3, 8)
+    t = gd.from_dlpack(fake.capsule())
     try:
         capsule = t.__dlpack__(copy=True)
     except BufferError:
@@ -266,7 +267,7 @@ def test_copy_is_a_copy(form):
     t = gd.full(3, 1.5)
     capsule = t.__dlpack__(copy=True, **form)
     managed = managed_in(capsule)
-    assert managed.dl_tensor.data != t.data_ptr
+    assert managed.tensor.data != t.data_ptr
     if form:
         assert managed.flags == IS_COPIED
     assert gd.from_dlpack(capsule).tolist() == [1.5] * 3
@@ -287,19 +288,19 @@ def test_no_copy(copying, form):
     """R25"""
     t = gd.zeros((3, 3))[::2]
     managed = managed_in(t.__dlpack__(copy=copying, **form))
-    assert managed.dl_tensor.data == t.data_ptr
+    assert managed.tensor.data == t.data_ptr
     assert not form or managed.flags == 0
 
 
 def test_copy_of_a_view_is_contiguous():
     t = gd.zeros((4, 4)).T[::-2]
     record = record_in(t.__dlpack__(copy=True))
-    assert (record.dims(), record.steps()) == ((2, 4), (4, 1))
+    assert (record.dims(), steps(record)) == ((2, 4), (4, 1))
 
 
 def test_copied_is_no_news_for_the_next():
     """R24: IS_COPIED of an imported tensor is not passed on to its consumers."""
-    t = gd.from_dlpack(Forged(flags=IS_COPIED).capsule())
+    t = gd.from_dlpack(FakeTensor(flags=IS_COPIED).capsule())
     assert managed_in(t.__dlpack__(max_version=(1, 0))).flags == 0
 
 
@@ -308,7 +309,7 @@ def test_copied_is_no_news_for_the_next():
     [((2, 0), "no CUDA driver: libcuda-kept-away"), ((10, 0), "the CPU cannot read memory on rocm:0")],
 )
 def test_memory_the_cpu_cannot_read_is_not_copied(device, wanted):
-    t = gd.from_dlpack(Forged(device=device).capsule())
+    t = gd.from_dlpack(FakeTensor(device=device).capsule())
     for keywords in ({"copy": True}, {"dl_device": (1, 0)}):
         with pytest.raises(BufferError, match=wanted):
             t.__dlpack__(**keywords)
@@ -349,7 +350,7 @@ def test_used_capsule_does_not_delete(form):
     del capsule
     gc.collect()
     assert gd._core._counters()["storages_freed"] == made
-    delete(managed)
+    delete_without_gil(managed)
 
 
 @forms
@@ -370,7 +371,7 @@ def test_export_outlives_the_tensor(form):
     gc.collect()
     record = record_in(capsule)
     assert list((ctypes.c_int32 * 1000).from_address(record.data)) == [7] * 1000
-    assert (record.dims(), record.steps()) == ((1000,), (1,))
+    assert (record.dims(), steps(record)) == ((1000,), (1,))
 
 
 @forms
@@ -379,7 +380,7 @@ def test_deleter_on_a_thread_without_the_gil(form):
     t = gd.zeros(3)
     managed = take(t.__dlpack__(**form))
     del t
-    thread = threading.Thread(target=delete, args=(managed,))
+    thread = threading.Thread(target=delete_without_gil, args=(managed,))
     thread.start()
     thread.join()
 
@@ -417,7 +418,7 @@ def test_deleter_of_a_buffer_on_a_thread_without_python():
 @pytest.mark.parametrize("device", [(1, 0), (2, 1), (3, 0), (10, 3), (13, 0)])
 def test_dlpack_device(device):
     """R30"""
-    t = gd.from_dlpack(Forged(device=device).capsule())
+    t = gd.from_dlpack(FakeTensor(device=device).capsule())
     assert t.__dlpack_device__() == device
     assert [type(n) for n in t.__dlpack_device__()] == [int, int]
     with pytest.raises(TypeError):

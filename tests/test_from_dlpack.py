@@ -10,19 +10,9 @@ import warnings
 import pytest
 
 import godlpack as gd
+from godlpack.testing.records import IS_COPIED, PADDED, READ_ONLY, ManagedToPy, name_of
 from helpers.dtypes import DTYPES
-from helpers.fakes import (
-    IS_COPIED,
-    OWN,
-    PADDED,
-    READ_ONLY,
-    Forged,
-    ManagedToPy,
-    Producer,
-    capsule_new,
-    name_of,
-    table_of,
-)
+from helpers.fakes import OWN, FakeTensor, Producer, capsule_new, table_of
 
 VALUES = [0.0, 1.0, 2.0]
 HUGE = 2**62
@@ -31,28 +21,28 @@ legacies = pytest.mark.parametrize("legacy", [False, True], ids=["versioned", "l
 importers = pytest.mark.parametrize("importer", [gd.from_dlpack, gd.asarray])
 
 
-def check_taken(forged, importer=gd.from_dlpack):
+def check_taken(fake, importer=gd.from_dlpack):
     """Imports a valid fake: the memory is shared, the capsule used, and the deleter called once, at the end."""
-    capsule = forged.capsule()
+    capsule = fake.capsule()
     t = importer(capsule)
     assert name_of(capsule).startswith("used_dltensor")
     del capsule
     gc.collect()
-    assert forged.deleted == 0
+    assert fake.deleted == 0
     return t
 
 
-def check_refused(forged, wanted, error=BufferError):
+def check_refused(fake, wanted, error=BufferError):
     """R37: the capsule stays live, and its destructor calls the deleter once."""
-    capsule = forged.capsule()
+    capsule = fake.capsule()
     name = name_of(capsule)
     with pytest.raises(error, match=wanted):
         gd.from_dlpack(capsule)
     assert name_of(capsule) == name
-    assert forged.deleted == 0
+    assert fake.deleted == 0
     del capsule
     gc.collect()
-    assert forged.deleted == (1 if forged.managed.deleter else 0)
+    assert fake.deleted == (1 if fake.managed.deleter else 0)
 
 
 # ---- good capsules ----
@@ -62,46 +52,46 @@ def check_refused(forged, wanted, error=BufferError):
 @importers
 def test_capsule(legacy, importer):
     """R36"""
-    forged = Forged((3,), legacy=legacy)
-    t = check_taken(forged, importer)
+    fake = FakeTensor((3,), legacy=legacy)
+    t = check_taken(fake, importer)
     assert (t.shape, t.strides, t.dtype, t.device) == ((3,), (1,), "float32", "cpu")
     assert t.tolist() == VALUES
-    assert t.data_ptr == forged.data
+    assert t.data_ptr == fake.data
     assert not t.readonly
     del t
-    assert forged.deleted == 1
+    assert fake.deleted == 1
 
 
 @legacies
 def test_deleter_waits_for_the_last_view(legacy):
-    forged = Forged((2, 3), legacy=legacy)
-    t = check_taken(forged)
+    fake = FakeTensor((2, 3), legacy=legacy)
+    t = check_taken(fake)
     view, capsule = t[1:], t.__dlpack__()
     del t
-    assert (forged.deleted, view.tolist()) == (0, [[3.0, 4.0, 5.0]])
+    assert (fake.deleted, view.tolist()) == (0, [[3.0, 4.0, 5.0]])
     del view
-    assert forged.deleted == 0
+    assert fake.deleted == 0
     del capsule
-    assert forged.deleted == 1
+    assert fake.deleted == 1
 
 
 @pytest.mark.parametrize("version", [(1, 0), (1, 3), (1, 99)])
 def test_versions(version):
     """R35"""
-    assert check_taken(Forged(version=version)).tolist() == VALUES
+    assert check_taken(FakeTensor(version=version)).tolist() == VALUES
 
 
 @pytest.mark.parametrize("version", [(0, 0), (0, 8), (2, 0), (3, 7), (2**32 - 1, 0)])
 def test_versions_to_come(version):
     """R34: of another major version, only version and deleter are read. No versioned record has major 0."""
-    forged = Forged((3,), version=version, ndim=-5, data=0x10)
-    check_refused(forged, rf"want DLPack 1\.x, got a tensor of DLPack {version[0]}\.{version[1]}")
+    fake = FakeTensor((3,), version=version, ndim=-5, data=0x10)
+    check_refused(fake, rf"want DLPack 1\.x, got a tensor of DLPack {version[0]}\.{version[1]}")
 
 
 @pytest.mark.parametrize("flags", [0, READ_ONLY, IS_COPIED, PADDED, 1 << 3, 1 << 63, 2**64 - 1 - READ_ONLY - PADDED])
 def test_flags(flags):
     """R23, R35: unknown flags are ignored, as is padding for float32."""
-    t = check_taken(Forged(flags=flags))
+    t = check_taken(FakeTensor(flags=flags))
     assert t.readonly == bool(flags & READ_ONLY)
     assert t.tolist() == VALUES
     assert t.nbytes == 12
@@ -110,12 +100,12 @@ def test_flags(flags):
 @pytest.mark.parametrize(("flags", "nbytes"), [(0, 3), (PADDED, 6)])
 def test_padded(flags, nbytes):
     """R21: a padded tensor has one int4 in each byte, others have two."""
-    forged = Forged((6,), dtype=(0, 4, 1), flags=flags)
-    forged.memory[1] = 4.0 + 8 * 0.25  # 0x40C00000
-    t = check_taken(forged)
+    fake = FakeTensor((6,), dtype=(0, 4, 1), flags=flags)
+    fake.memory[1] = 4.0 + 8 * 0.25  # 0x40C00000
+    t = check_taken(fake)
     assert t.nbytes == nbytes
     assert t.tolist() == [0] * 6
-    whole = gd.from_dlpack(Forged((16,), dtype=(0, 4, 1), flags=flags).capsule())
+    whole = gd.from_dlpack(FakeTensor((16,), dtype=(0, 4, 1), flags=flags).capsule())
     assert len(whole.copy().tolist()) == 16
     assert whole.copy().nbytes == whole.nbytes == (16 if flags else 8)
 
@@ -141,11 +131,11 @@ def test_padded(flags, nbytes):
 @legacies
 def test_layouts(shape, strides, offset, values, legacy):
     """R39, R40: strides of NULL, of empty tensors and of extents of 1; byte_offset."""
-    forged = Forged(shape, strides, byte_offset=offset, legacy=legacy)
-    t = check_taken(forged)
+    fake = FakeTensor(shape, strides, byte_offset=offset, legacy=legacy)
+    t = check_taken(fake)
     assert t.shape == shape
     assert len(t.strides) == len(shape)
-    assert t.data_ptr == (forged.data + offset if t.size else 0)
+    assert t.data_ptr == (fake.data + offset if t.size else 0)
     if values is not None:
         assert t.tolist() == values
 
@@ -153,7 +143,7 @@ def test_layouts(shape, strides, offset, values, legacy):
 @legacies
 def test_no_dimensions_no_shape(legacy):
     """R40: numpy and jax leave shape NULL."""
-    t = check_taken(Forged(None, None, ndim=0, legacy=legacy))
+    t = check_taken(FakeTensor(None, None, ndim=0, legacy=legacy))
     assert (t.shape, t.strides, t.item()) == ((), (), 0.0)
 
 
@@ -161,7 +151,7 @@ def test_no_dimensions_no_shape(legacy):
 @pytest.mark.parametrize("shape", [(0,), (3, 0), (0, HUGE)])
 def test_no_elements_no_data(shape, legacy):
     """R41"""
-    t = check_taken(Forged(shape, data=None, legacy=legacy))
+    t = check_taken(FakeTensor(shape, data=None, legacy=legacy))
     assert (t.shape, t.size, t.data_ptr) == (shape, 0, 0)
     assert t.copy().shape == shape
 
@@ -169,9 +159,9 @@ def test_no_elements_no_data(shape, legacy):
 @pytest.mark.parametrize("offset", [1, 2, 3])
 def test_misaligned_data(offset):
     """R42: numpy exports such data; values are read and copied correctly."""
-    forged = Forged((2,), byte_offset=offset)
-    t = check_taken(forged)
-    assert t.data_ptr == forged.data + offset
+    fake = FakeTensor((2,), byte_offset=offset)
+    t = check_taken(fake)
+    assert t.data_ptr == fake.data + offset
     copy = t.copy()
     assert copy.data_ptr % 256 == 0
     assert copy.tolist() == t.tolist()
@@ -182,8 +172,8 @@ def test_misaligned_data(offset):
 @legacies
 def test_dtypes(name, legacy):
     """R20, R21, R46: dtypes are kept, with their lanes."""
-    forged = Forged((4,), dtype=DTYPES[name], legacy=legacy)
-    t = check_taken(forged)
+    fake = FakeTensor((4,), dtype=DTYPES[name], legacy=legacy)
+    t = check_taken(fake)
     assert t.dtype == name
     assert len(t.tolist()) == 4
     assert t.copy().dtype == name
@@ -192,9 +182,9 @@ def test_dtypes(name, legacy):
 
 def test_bool_bytes_beyond_one():
     """R45"""
-    forged = Forged((4,), dtype=DTYPES["bool"])
-    forged.memory[0] = 2.0  # bytes 0 0 0 64
-    t = check_taken(forged)
+    fake = FakeTensor((4,), dtype=DTYPES["bool"])
+    fake.memory[0] = 2.0  # bytes 0 0 0 64
+    t = check_taken(fake)
     assert t.tolist() == [False, False, False, True]
     assert t.copy().tolist() == t.tolist()
 
@@ -203,8 +193,8 @@ def test_bool_bytes_beyond_one():
 def test_devices(kind):
     """Tensors on known devices are imported; only host memory is read."""
     host = kind.name in ("CPU", "CUDA_HOST", "ROCM_HOST", "CUDA_MANAGED", "TPU_HOST")
-    forged = Forged(device=(kind, 0))
-    t = check_taken(forged)
+    fake = FakeTensor(device=(kind, 0))
+    t = check_taken(fake)
     assert t.device == gd.Device(kind)
     assert t.__dlpack_device__() == (kind, 0)
     assert "dtype=float32" in repr(t)
@@ -222,27 +212,27 @@ def test_offset_travels_where_data_is_a_handle(device):
     """An address includes the offset; a handle (of OpenCL, Metal, ...) cannot."""
     from helpers.fakes import managed_in
 
-    t = check_taken(Forged((4,), device=device, byte_offset=4))
-    record = managed_in(t[1:].__dlpack__(max_version=(1, 0))).dl_tensor
+    t = check_taken(FakeTensor((4,), device=device, byte_offset=4))
+    record = managed_in(t[1:].__dlpack__(max_version=(1, 0))).tensor
     assert record.byte_offset == (0 if device == (2, 0) else 8)
     assert (record.data or 0) + record.byte_offset == t.data_ptr + 4
 
 
 def test_no_deleter():
     """R13, R36: a deleter of NULL is valid."""
-    forged = Forged(deleter=False)
-    t = check_taken(forged)
+    fake = FakeTensor(deleter=False)
+    t = check_taken(fake)
     assert t.tolist() == VALUES
-    assert gd.from_dlpack(Forged(deleter=False, legacy=True).capsule()).tolist() == VALUES
+    assert gd.from_dlpack(FakeTensor(deleter=False, legacy=True).capsule()).tolist() == VALUES
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_exception_survives_a_deleter():
     """R9: the tensor is released while the call's exception is set. A deleter may be a Python callback."""
-    forged = Forged()
+    fake = FakeTensor()
     with pytest.raises(TypeError, match="unexpected keyword argument 'bad'"):
-        gd.from_dlpack(forged.capsule()).__dlpack__(bad=1)
-    assert forged.deleted == 1
+        gd.from_dlpack(fake.capsule()).__dlpack__(bad=1)
+    assert fake.deleted == 1
 
 
 # ---- bad capsules ----
@@ -293,31 +283,31 @@ def test_exception_survives_a_deleter():
 @legacies
 def test_refusals(shape, strides, wanted, rest, legacy):
     """R17, R20, R21, R35, R37, R39, R41, R42, R46, R48: a BufferError with the field, and wanted and actual value."""
-    check_refused(Forged(shape, strides, legacy=legacy, **rest), wanted)
+    check_refused(FakeTensor(shape, strides, legacy=legacy, **rest), wanted)
 
 
 @legacies
 def test_refusal_without_a_deleter(legacy):
-    check_refused(Forged(ndim=-1, deleter=False, legacy=legacy), "ndim")
+    check_refused(FakeTensor(ndim=-1, deleter=False, legacy=legacy), "ndim")
 
 
 @legacies
 def test_capsule_is_consumed_once(legacy):
     """R38"""
-    forged = Forged(legacy=legacy)
-    capsule = forged.capsule()
+    fake = FakeTensor(legacy=legacy)
+    capsule = fake.capsule()
     t = gd.from_dlpack(capsule)
     for _ in range(2):
         with pytest.raises(ValueError, match='the capsule was consumed before \\("used_dltensor'):
             gd.from_dlpack(capsule)
     assert t.tolist() == VALUES
     del capsule
-    assert forged.deleted == 0
+    assert fake.deleted == 0
 
 
 @pytest.mark.parametrize("name", ["other", "dlpack_exchange_api"])
 def test_capsules_of_another_kind(name):
-    capsule = Forged().capsule(name)
+    capsule = FakeTensor().capsule(name)
     with pytest.raises(ValueError, match=f'want a capsule named "dltensor" or "dltensor_versioned", got "{name}"'):
         gd.from_dlpack(capsule)
     assert name_of(capsule) == name
@@ -333,7 +323,7 @@ def test_capsule_without_a_name():
 
 def test_producer_is_asked_for_our_version():
     """R33: only our max_version is passed; no stream, and no device or copy unless requested."""
-    producer = Producer(Forged())
+    producer = Producer(FakeTensor())
     t = gd.from_dlpack(producer)
     assert t.tolist() == VALUES
     assert producer.calls == [{"max_version": (1, 3), "dl_device": None, "copy": None}]
@@ -342,7 +332,7 @@ def test_producer_is_asked_for_our_version():
 class Keywords(Producer):
     def __dlpack__(self, **keywords):
         self.calls.append(keywords)
-        return self.forged.capsule()
+        return self.fake.capsule()
 
 
 @pytest.mark.parametrize(
@@ -358,7 +348,7 @@ class Keywords(Producer):
 )
 def test_what_the_producer_is_asked(asked, keywords):
     """R33"""
-    producer = Keywords(Forged(flags=IS_COPIED))
+    producer = Keywords(FakeTensor(flags=IS_COPIED))
     gd.from_dlpack(producer, **asked)
     assert producer.calls == [{"max_version": (1, 3), **keywords}]
 
@@ -368,13 +358,13 @@ class Old(Producer):
 
     def __dlpack__(self, *, stream=None):
         self.calls.append(stream)
-        return self.forged.capsule()
+        return self.fake.capsule()
 
 
 @pytest.mark.parametrize("asked", [{}, {"copy": False}, {"device": "cpu"}])
 def test_old_producer(asked):
     """R33: called again without arguments."""
-    producer = Old(Forged(legacy=True))
+    producer = Old(FakeTensor(legacy=True))
     assert gd.from_dlpack(producer, **asked).tolist() == VALUES
     assert producer.calls == [None]
 
@@ -406,12 +396,12 @@ def test_old_producer_is_remembered(importer, first):
     """R33: two calls the first time, one from then on."""
     asked = []
     kind = type("Fresh", (Wrapper,), {})
-    assert first(kind(Old(Forged(legacy=True)), asked)).tolist() == VALUES
+    assert first(kind(Old(FakeTensor(legacy=True)), asked)).tolist() == VALUES
     assert len(asked) == 2 and asked[1] == []
-    gd.from_dlpack(kind(Old(Forged(legacy=True)), asked))
+    gd.from_dlpack(kind(Old(FakeTensor(legacy=True)), asked))
     asked.clear()
     for _ in range(3):
-        assert importer(kind(Old(Forged(legacy=True)), asked)).tolist() == VALUES
+        assert importer(kind(Old(FakeTensor(legacy=True)), asked)).tolist() == VALUES
     assert asked == [[]] * 3
 
 
@@ -420,7 +410,7 @@ def test_remembered_type_that_changes(importer, np):
     """R23, R33: called with max_version for what legacy capsules cannot describe, or if it takes more than before."""
     asked = []
     kind = type("Fresh", (Wrapper,), {})
-    gd.from_dlpack(kind(Old(Forged(legacy=True)), asked))
+    gd.from_dlpack(kind(Old(FakeTensor(legacy=True)), asked))
     frozen = np.arange(3.0)
     frozen.flags.writeable = False
     t = importer(kind(frozen, asked))
@@ -432,9 +422,9 @@ def test_remembered_type_that_changes(importer, np):
             return super().__dlpack__(max_version=max_version)
 
     for _ in range(2):
-        assert importer(kind(Strict(Forged()), asked)).tolist() == VALUES
-        assert importer(kind(Old(Forged(legacy=True)), asked)).tolist() == VALUES
-    kind.__dlpack__ = lambda self, **keywords: asked.append("new") or Forged().capsule()
+        assert importer(kind(Strict(FakeTensor()), asked)).tolist() == VALUES
+        assert importer(kind(Old(FakeTensor(legacy=True)), asked)).tolist() == VALUES
+    kind.__dlpack__ = lambda self, **keywords: asked.append("new") or FakeTensor().capsule()
     assert importer(kind(None, asked)).tolist() == VALUES
     assert asked[-1] == "new" != asked[-2]
 
@@ -447,12 +437,12 @@ def test_only_the_version_decides(importer, np):
     class Middle(Producer):
         def __dlpack__(self, *, stream=None, max_version=None):
             asked.append(max_version)
-            return self.forged.capsule()
+            return self.fake.capsule()
 
-    importer(Middle(Forged()))
+    importer(Middle(FakeTensor()))
     for _ in range(2):
         asked.clear()
-        gd.from_dlpack(Middle(Forged()))
+        gd.from_dlpack(Middle(FakeTensor()))
         assert asked == [(1, 3)]
 
 
@@ -461,7 +451,7 @@ def test_type_errors_of_a_planned_type(importer):
     """R49: the producer's own error, after one call."""
     asked = []
     kind = type("Fresh", (Wrapper,), {})
-    gd.from_dlpack(kind(Producer(Forged()), asked))
+    gd.from_dlpack(kind(Producer(FakeTensor()), asked))
     asked.clear()
     with pytest.raises(TypeError, match="my own"):
         importer(kind(Raising(TypeError("my own")), asked))
@@ -505,7 +495,7 @@ def test_type_error_inside_the_producer(importer, planned):
     """R33, R49: its text matches that of an old producer, which is called once more; then the error is raised."""
     kind = type("Fresh", (Raising,), {})
     if planned:
-        kind.__dlpack__ = lambda self, **keywords: Forged().capsule()
+        kind.__dlpack__ = lambda self, **keywords: FakeTensor().capsule()
         importer(kind(None))
         del kind.__dlpack__
     producer = kind(TypeError("mine speaks of an argument"))
@@ -552,10 +542,10 @@ def test_how_producers_say_that_they_are_old(importer, text):
         def __dlpack__(self, **keywords):
             if keywords:
                 raise TypeError(text)
-            return self.forged.capsule()
+            return self.fake.capsule()
 
     for _ in range(2):
-        assert importer(Says(Forged(legacy=True))).tolist() == VALUES
+        assert importer(Says(FakeTensor(legacy=True))).tolist() == VALUES
 
 
 @importers
@@ -564,7 +554,7 @@ def test_error_of_an_old_producer(importer):
     kind = type("Fresh", (Old,), {})
 
     def refuse(self, *, stream=None):
-        raise self.forged
+        raise self.fake
 
     for _ in range(2):
         kind.__dlpack__ = refuse
@@ -573,7 +563,7 @@ def test_error_of_an_old_producer(importer):
                 importer(kind(error))
             assert caught.value is error
         del kind.__dlpack__
-        assert importer(kind(Forged(legacy=True))).tolist() == VALUES
+        assert importer(kind(FakeTensor(legacy=True))).tolist() == VALUES
 
 
 def test_text_that_cannot_be_read():
@@ -592,11 +582,11 @@ def test_text_that_cannot_be_read():
 @pytest.mark.parametrize("legacy", [True, False])
 def test_copy_that_the_producer_ignores(legacy):
     """R47"""
-    forged = Forged(legacy=legacy)
-    t = gd.from_dlpack(Producer(forged), copy=True)
-    assert t.data_ptr != forged.data
+    fake = FakeTensor(legacy=legacy)
+    t = gd.from_dlpack(Producer(fake), copy=True)
+    assert t.data_ptr != fake.data
     assert t.tolist() == VALUES
-    assert forged.deleted == 1
+    assert fake.deleted == 1
 
 
 class Uncopying(Producer):
@@ -606,17 +596,17 @@ class Uncopying(Producer):
         self.calls.append(copy)
         if copy:
             raise BufferError("no copies here")
-        return self.forged.capsule()
+        return self.fake.capsule()
 
 
 @pytest.mark.parametrize("keywords", [{}, {"device": "cpu"}])
 def test_copy_that_the_producer_refuses(keywords):
     """R47: it is called without copy, and godlpack copies."""
-    producer = Uncopying(Forged())
+    producer = Uncopying(FakeTensor())
     t = gd.from_dlpack(producer, copy=True, **keywords)
     assert producer.calls == [True, None]
-    assert t.data_ptr != producer.forged.data and t.tolist() == VALUES
-    assert producer.forged.deleted == 1
+    assert t.data_ptr != producer.fake.data and t.tolist() == VALUES
+    assert producer.fake.deleted == 1
 
 
 @pytest.mark.parametrize(("copy", "calls"), [(True, 2), (False, 1), (None, 1)])
@@ -629,26 +619,26 @@ def test_producer_that_refuses_all(copy, calls):
 
 
 @pytest.mark.parametrize(
-    ("forged", "wanted"),
+    ("fake", "wanted"),
     [
-        (lambda: Forged(legacy=True), None),
-        (lambda: Forged(None, None, ndim=0), None),
-        (lambda: Forged(ndim=-1), "Producer: ndim"),
-        (lambda: Forged(ndim=-1, legacy=True), "Producer: ndim"),
-        (lambda: Forged(version=(2, 0)), "Producer: want DLPack 1"),
+        (lambda: FakeTensor(legacy=True), None),
+        (lambda: FakeTensor(None, None, ndim=0), None),
+        (lambda: FakeTensor(ndim=-1), "Producer: ndim"),
+        (lambda: FakeTensor(ndim=-1, legacy=True), "Producer: ndim"),
+        (lambda: FakeTensor(version=(2, 0)), "Producer: want DLPack 1"),
     ],
     ids=["legacy", "NULL shape", "bad", "bad legacy", "DLPack 2.0"],
 )
-def test_producer_is_asked_once(forged, wanted):
+def test_producer_is_asked_once(fake, wanted):
     """R49: also if its type has a plan, and its answer differs from the planned one."""
-    gd.from_dlpack(Producer(Forged()))
-    producer = Producer(forged())
+    gd.from_dlpack(Producer(FakeTensor()))
+    producer = Producer(fake())
     if wanted:
         with pytest.raises(BufferError, match=wanted):
             gd.from_dlpack(producer)
     else:
-        assert gd.from_dlpack(producer).data_ptr == producer.forged.data
-    assert len(producer.calls) == producer.forged.deleted == 1
+        assert gd.from_dlpack(producer).data_ptr == producer.fake.data
+    assert len(producer.calls) == producer.fake.deleted == 1
 
 
 @pytest.mark.parametrize("shape", [(0, 2**31, 2**31, 2), (2**31, 2**31, 0, 2), (2**62, 2, 0)])
@@ -657,28 +647,28 @@ def test_nothing_of_too_many(shape, data):
     """R17: without elements, but also without row-major strides in 64 bits: refused by every protocol."""
     wanted = "want fewer than 2\\^63 elements"
     strides = (1,) * len(shape)
-    gd.from_dlpack(Producer(Forged()))  # makes a plan
+    gd.from_dlpack(Producer(FakeTensor()))  # makes a plan
     with pytest.raises(BufferError, match=wanted):
-        gd.from_dlpack(Producer(Forged(shape, strides, data=data)))
-    check_refused(Forged(shape, strides, data=data), wanted)
+        gd.from_dlpack(Producer(FakeTensor(shape, strides, data=data)))
+    check_refused(FakeTensor(shape, strides, data=data), wanted)
     with pytest.raises(BufferError, match=wanted):
         ManagedToPy(table_of(gd.Tensor).managed_to_py)(
-            Forged(shape, strides, data=data).address, ctypes.byref(ctypes.c_void_p())
+            FakeTensor(shape, strides, data=data).address, ctypes.byref(ctypes.c_void_p())
         )
 
 
 @pytest.mark.parametrize("shape", [(0, 2**62), (2**31, 0, 2**31), (0, 2**31, 2**31)])
 def test_nothing_of_many(shape):
     """R40: the largest possible shape can be copied."""
-    for forged in (Forged(shape, (7,) * len(shape), data=None), Forged(shape)):
-        assert gd.from_dlpack(forged.capsule()).copy().shape == shape
+    for fake in (FakeTensor(shape, (7,) * len(shape), data=None), FakeTensor(shape)):
+        assert gd.from_dlpack(fake.capsule()).copy().shape == shape
 
 
 def test_copy_that_the_producer_made():
     """R24: it is not copied again."""
-    forged = Forged(flags=IS_COPIED)
-    t = gd.from_dlpack(Producer(forged), copy=True)
-    assert t.data_ptr == forged.data
+    fake = FakeTensor(flags=IS_COPIED)
+    t = gd.from_dlpack(Producer(fake), copy=True)
+    assert t.data_ptr == fake.data
     assert not t.readonly
 
 
@@ -694,8 +684,8 @@ def test_producer_of_something_else(thing):
 
 def test_producer_of_a_used_capsule():
     """R38"""
-    forged = Forged()
-    capsule = forged.capsule()
+    fake = FakeTensor()
+    capsule = fake.capsule()
     t = gd.from_dlpack(capsule)
 
     class Stale:
@@ -708,11 +698,11 @@ def test_producer_of_a_used_capsule():
 
 
 def test_refusal_names_the_producer():
-    producer = Producer(Forged(ndim=-1))
+    producer = Producer(FakeTensor(ndim=-1))
     for _ in range(2):
         with pytest.raises(BufferError, match="Producer: ndim: want 0 to 64, got -1"):
             gd.from_dlpack(producer)
-    assert producer.forged.deleted == producer.forged.exported
+    assert producer.fake.deleted == producer.fake.exported
 
 
 def test_device_method_may_be_missing():
@@ -720,7 +710,7 @@ def test_device_method_may_be_missing():
 
     class Half:
         def __dlpack__(self, **_):
-            return Forged().capsule()
+            return FakeTensor().capsule()
 
     assert gd.from_dlpack(Half()).tolist() == VALUES
 
@@ -755,26 +745,26 @@ def test_dlpack_that_fails_to_be_found():
 
 
 def test_move_to_the_cpu():
-    forged = Forged(device=(3, 0))
-    t = gd.from_dlpack(Producer(forged), device="cpu")
+    fake = FakeTensor(device=(3, 0))
+    t = gd.from_dlpack(Producer(fake), device="cpu")
     assert t.device == "cpu" and t.tolist() == VALUES
-    assert forged.deleted == 1
+    assert fake.deleted == 1
 
 
 def test_move_without_a_copy():
     """R26"""
-    forged = Forged(device=(3, 0))
+    fake = FakeTensor(device=(3, 0))
     with pytest.raises(BufferError, match="moving from cuda_host to cpu needs a copy, and copy=False"):
-        gd.from_dlpack(Producer(forged), device="cpu", copy=False)
-    assert forged.deleted == 1
+        gd.from_dlpack(Producer(fake), device="cpu", copy=False)
+    assert fake.deleted == 1
 
 
 @pytest.mark.parametrize(("device", "asked"), [((1, 0), "cuda"), ((2, 0), "cuda:1"), ((2, 0), "cpu"), ((1, 0), (1, 1))])
 def test_moves_that_cannot_be_made(device, asked):
-    forged = Forged(device=device)
+    fake = FakeTensor(device=device)
     with pytest.raises(BufferError, match=r"no CUDA driver|cannot copy from cpu to cpu:1"):
-        gd.from_dlpack(Producer(forged), device=asked)
-    assert forged.deleted == 1
+        gd.from_dlpack(Producer(fake), device=asked)
+    assert fake.deleted == 1
 
 
 @pytest.mark.parametrize(
@@ -806,7 +796,7 @@ def test_own_tensor():
 
 def test_producer_itself_is_not_held():
     """Importing keeps no reference to the producer."""
-    producer = Producer(Forged())
+    producer = Producer(FakeTensor())
     count = sys.getrefcount(producer)
     t = gd.from_dlpack(producer)
     assert sys.getrefcount(producer) == count
@@ -827,18 +817,18 @@ def test_producer_itself_is_not_held():
 )
 def test_fast_path_leaves_odd_records_to_go(record):
     """Go imports or refuses records that the fast path does not handle; both release them once."""
-    assert gd.from_dlpack(Producer(Forged())).size == 3  # makes a plan
-    forged = Forged(**record)
+    assert gd.from_dlpack(Producer(FakeTensor())).size == 3  # makes a plan
+    fake = FakeTensor(**record)
     with contextlib.suppress(BufferError):
-        assert gd.from_dlpack(Producer(forged)).shape == record.get("shape", (3,))
-    assert forged.deleted == 1
+        assert gd.from_dlpack(Producer(fake)).shape == record.get("shape", (3,))
+    assert fake.deleted == 1
 
 
 @pytest.mark.parametrize("legacy", [False, True])
 @pytest.mark.parametrize("copy", [None, True])
 def test_tensor_without_deleter(legacy, copy):
     """R13"""
-    t = gd.from_dlpack(Forged(legacy=legacy, deleter=False).capsule(), copy=copy)
+    t = gd.from_dlpack(FakeTensor(legacy=legacy, deleter=False).capsule(), copy=copy)
     assert t.tolist() == [0.0, 1.0, 2.0]
 
 
@@ -851,9 +841,9 @@ def test_method_that_wants_other_keywords_later():
                 raise TypeError("unexpected keyword argument")
             return super().__dlpack__(**asked)
 
-    assert gd.from_dlpack(Fickle(Forged())).size == 3
+    assert gd.from_dlpack(Fickle(FakeTensor())).size == 3
     Fickle.old = True
-    assert gd.from_dlpack(Fickle(Forged(legacy=True))).tolist() == [0.0, 1.0, 2.0]
+    assert gd.from_dlpack(Fickle(FakeTensor(legacy=True))).tolist() == [0.0, 1.0, 2.0]
 
 
 # ---- asarray ----

@@ -22,6 +22,7 @@ from pathlib import Path
 import pytest
 
 import godlpack as gd
+from godlpack.testing import records
 from helpers import build, fakes
 from helpers.scripts import PRESSED
 from helpers.threads import together
@@ -569,9 +570,9 @@ def test_small_output_of_a_dtype_that_numpy_has_not(f, np, torch):
 
 
 def with_strides_at(address):
-    forged = fakes.Forged((2, 3))
-    forged.managed.dl_tensor.strides = ctypes.cast(address, ctypes.POINTER(ctypes.c_int64))
-    return forged
+    fake = fakes.FakeTensor((2, 3))
+    fake.managed.tensor.strides = ctypes.cast(address, ctypes.POINTER(ctypes.c_int64))
+    return fake
 
 
 FULL = object()  # set_error() without texts
@@ -581,17 +582,17 @@ ALLOCATORS = {
     "fails without a word": (FULL, MemoryError, "^$"),
     "gives nothing": (lambda: None, MemoryError, "has no memory for an output"),
     "no address of strides": (lambda: with_strides_at(8), *REFUSED),
-    "another shape": (lambda: fakes.Forged((3, 2)), *REFUSED),
-    "another rank": (lambda: fakes.Forged((6,)), *REFUSED),
-    "another dtype": (lambda: fakes.Forged((2, 3), dtype=(0, 32, 1)), *REFUSED),
-    "another device": (lambda: fakes.Forged((2, 3), device=(2, 0)), *REFUSED),
-    "gaps": (lambda: fakes.Forged((2, 3), (6, 2)), *REFUSED),
-    "read-only": (lambda: fakes.Forged((2, 3), flags=fakes.READ_ONLY), *REFUSED),
-    "no address": (lambda: fakes.Forged((2, 3), data=8), *REFUSED),
-    "no shape": (lambda: fakes.Forged(None, None, ndim=2), *REFUSED),
-    "no memory": (lambda: fakes.Forged((2, 3), data=None), *REFUSED),
-    "good": (lambda: fakes.Forged((2, 3)), None, ""),
-    "good, without strides": (lambda: fakes.Forged((2, 3), None), None, ""),
+    "another shape": (lambda: fakes.FakeTensor((3, 2)), *REFUSED),
+    "another rank": (lambda: fakes.FakeTensor((6,)), *REFUSED),
+    "another dtype": (lambda: fakes.FakeTensor((2, 3), dtype=(0, 32, 1)), *REFUSED),
+    "another device": (lambda: fakes.FakeTensor((2, 3), device=(2, 0)), *REFUSED),
+    "gaps": (lambda: fakes.FakeTensor((2, 3), (6, 2)), *REFUSED),
+    "read-only": (lambda: fakes.FakeTensor((2, 3), flags=records.READ_ONLY), *REFUSED),
+    "no address": (lambda: fakes.FakeTensor((2, 3), data=8), *REFUSED),
+    "no shape": (lambda: fakes.FakeTensor(None, None, ndim=2), *REFUSED),
+    "no memory": (lambda: fakes.FakeTensor((2, 3), data=None), *REFUSED),
+    "good": (lambda: fakes.FakeTensor((2, 3)), None, ""),
+    "good, without strides": (lambda: fakes.FakeTensor((2, 3), None), None, ""),
 }
 
 
@@ -602,7 +603,7 @@ def test_small_output_by_an_allocator_that_errs(f, np, case):
 
     def allocate(prototype, out, context, set_error):
         p = prototype.contents
-        assert (p.dims(), p.data, p.steps(), p.dtype_triple()) == ((2, 3), None, None, fakes.FLOAT32)
+        assert (p.dims(), p.data, fakes.steps(p), p.dtype_triple()) == ((2, 3), None, None, fakes.FLOAT32)
         if make is None:
             set_error(context, b"MemoryError", b"the framework is full")
             return -1
@@ -619,17 +620,17 @@ def test_small_output_by_an_allocator_that_errs(f, np, case):
     class Array(fakes.Taken):
         pass
 
-    table = fakes.forged_table(makes=Array)
+    table = fakes.fake_table(makes=Array)
     Array.__dlpack_c_exchange_api__ = fakes.publish(table).__dlpack_c_exchange_api__
     x = np.ones((2, 3), "float32")
-    table.allocator = fakes.slot(fakes.Allocator, allocate)
+    table.allocator = fakes.slot(records.Allocator, allocate)
     for _ in range(2):
         if error is None:
             y = f.placed(x, like=Array)
             assert isinstance(y, Array)
             data = made[-1].memory
             assert bytes(data)[:24] == b"\5" * 24
-            assert bytes(data)[24:28] == bytes(fakes.Forged().memory)[24:28], "and not a byte more"
+            assert bytes(data)[24:28] == bytes(fakes.FakeTensor().memory)[24:28], "and not a byte more"
             del y
         else:
             with pytest.raises(error, match=text):
@@ -1100,6 +1101,7 @@ def test_host_and_libraries_agree(tmp_path):
 
 LENT = """
 import ctypes, sys, threading
+from godlpack.testing import records
 from helpers import fakes
 import godlpack as gd
 f = gd.load_module({library!r})
@@ -1108,29 +1110,29 @@ class Lent(fakes.Producer):  # a type whose table lends what it does not share
     pass
 
 def lend(x, out):
-    out[0] = x.forged.managed.dl_tensor
+    out[0] = x.fake.managed.tensor
     return 0
 
-other = moved = fakes.Forged((3,))
+other = moved = fakes.FakeTensor((3,))
 def share(x, out):
     if how == "nothing":
         return 0
     if how == "an offset":
-        moved.managed.dl_tensor.data = x.forged.data
-        moved.managed.dl_tensor.byte_offset = 4
+        moved.managed.tensor.data = x.fake.data
+        moved.managed.tensor.byte_offset = 4
     if how in ("another", "an offset"):
         other.exported += 1
         out[0] = other.address
         return 0
-    x.forged.exported += 1
-    out[0] = x.forged.address
+    x.fake.exported += 1
+    out[0] = x.fake.address
     return 0
 
-table = fakes.forged_table(from_py=share)
-table.record_from_py = fakes.slot(fakes.RecordFromPy, lend)
+table = fakes.fake_table(from_py=share)
+table.record_from_py = fakes.slot(records.RecordFromPy, lend)
 Lent.__dlpack_c_exchange_api__ = fakes.publish(table).__dlpack_c_exchange_api__
 how = "well"
-x = Lent(fakes.Forged((3,)))
+x = Lent(fakes.FakeTensor((3,)))
 kept = gd.from_dlpack(x)  # which makes a plan
 assert f.tell(x).startswith("tensor 2 32 (3:1,)")
 
@@ -1164,7 +1166,7 @@ assert f.nop3(x, 1, 2) is None  # nobody may change it
 for call in (
     lambda: f.nop3(x, [1], 2),
     lambda: f.nop3(x, object(), 2),
-    lambda: f.nop3(x, fakes.Producer(fakes.Forged()), 2),
+    lambda: f.nop3(x, fakes.Producer(fakes.FakeTensor()), 2),
     lambda: f.poll(x),
     lambda: f.elsewhere(x, gd.Device("metal"), like=gd.Tensor),
     lambda: f.echo(x, out=gd.zeros(3)),
@@ -1246,13 +1248,13 @@ def test_framework_that_does_not_take_its_own(f, np, to_py):
     made = []
 
     def allocate(prototype, out, context, set_error):
-        made.append(fakes.Forged((2, 3)))
+        made.append(fakes.FakeTensor((2, 3)))
         made[-1].exported += 1
         out[0] = made[-1].address
         return 0
 
-    table = fakes.forged_table(to_py=to_py)
-    table.allocator = fakes.slot(fakes.Allocator, allocate)
+    table = fakes.fake_table(to_py=to_py)
+    table.allocator = fakes.slot(records.Allocator, allocate)
     array_type = fakes.publish(table)
     with pytest.raises(Exception, match=r"^"):
         f.placed(np.ones((2, 3), "float32"), like=array_type)
@@ -1352,21 +1354,22 @@ char *where(void) { return big; }
 
 GUARDED = """
 import ctypes, sys, threading
+from godlpack.testing import records
 from helpers import fakes
 import godlpack as gd
 f = gd.load_module({library!r})
 kept = []
 
 def lend(x, out):
-    out[0] = x.forged.managed.dl_tensor
+    out[0] = x.fake.managed.tensor
     return x.lends
 
 class Like(fakes.Producer):
     lends = 0
     yes = ()
-    def __init__(self, forged):
-        super().__init__(forged)
-        forged.exported += 1  # one that is never given back
+    def __init__(self, fake):
+        super().__init__(fake)
+        fake.exported += 1  # one that is never given back
     def ask(self, what):
         if what in self.raises:
             raise ValueError(what)
@@ -1393,8 +1396,8 @@ class Lookup(Like):
     def __getattribute__(self, name):
         return super().__getattribute__(name)
 
-table = fakes.forged_table()
-table.record_from_py = fakes.slot(fakes.RecordFromPy, lend)
+table = fakes.fake_table()
+table.record_from_py = fakes.slot(records.RecordFromPy, lend)
 for kind in (Plain, Property, Method, Lookup):
     kind.__dlpack_c_exchange_api__ = fakes.publish(table).__dlpack_c_exchange_api__
 
@@ -1405,8 +1408,8 @@ def outcome(call, *arguments):
         return error
 
 def made(kind, **keywords):
-    x = kind(fakes.Forged(**keywords))
-    x.forged.managed.deleter = None  # the memory stays
+    x = kind(fakes.FakeTensor(**keywords))
+    x.fake.managed.deleter = None  # the memory stays
     return x
 """
 
@@ -1460,7 +1463,7 @@ class Changes(Plain):
         if self.change == "lends":
             self.lends = -1
         if self.change == "lanes":
-            self.forged.managed.dl_tensor.dtype.lanes = 2
+            self.fake.managed.tensor.dtype.lanes = 2
         return False
 
 class Bare(fakes.Producer):
@@ -1470,8 +1473,8 @@ class Lent(fakes.Producer):
     lends = 0
 
 Changes.__dlpack_c_exchange_api__ = Plain.__dlpack_c_exchange_api__
-Bare.__dlpack_c_exchange_api__ = fakes.publish(fakes.forged_table()).__dlpack_c_exchange_api__
-failing = fakes.forged_table()
+Bare.__dlpack_c_exchange_api__ = fakes.publish(fakes.fake_table()).__dlpack_c_exchange_api__
+failing = fakes.fake_table()
 failing.record_from_py = table.record_from_py
 Lent.__dlpack_c_exchange_api__ = fakes.publish(failing).__dlpack_c_exchange_api__
 for kind in (Changes, Plain):
@@ -1481,11 +1484,11 @@ for change in ("lends", "lanes"):
     x.change = change
     outcome(f.tell, x)
 for kind in (Bare, Lent):
-    x = kind(fakes.Forged())
+    x = kind(fakes.FakeTensor())
     kept.append(gd.from_dlpack(x))
     assert f.tell(x).startswith("tensor")
 failing.managed_from_py = fakes.RAISES_SYSTEM_ERROR
-x = Lent(fakes.Forged())
+x = Lent(fakes.FakeTensor())
 assert isinstance(outcome(f.nop3, x, made(Plain), 1), SystemError)
 kept.clear()
 print("held")

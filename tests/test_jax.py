@@ -11,7 +11,7 @@ import pytest
 import godlpack as gd
 from helpers import build
 from helpers.dtypes import JAX
-from helpers.fakes import Forged
+from helpers.fakes import FakeTensor
 
 jax = pytest.importorskip("jax")
 jnp = pytest.importorskip("jax.numpy")
@@ -154,7 +154,7 @@ def test_capsule_is_frozen_too():
         (lambda: gd.zeros(4, "int128"), "dtype"),
         (lambda: gd.zeros(4, "float32x4"), "lanes"),
         (lambda: gd.zeros(4, "complex32"), "dtype"),
-        (lambda: gd.from_dlpack(Forged(device=(3, 0)).capsule()), "device"),
+        (lambda: gd.from_dlpack(FakeTensor(device=(3, 0)).capsule()), "device"),
     ],
 )
 def test_to_never_copies(make, reason):
@@ -275,7 +275,7 @@ def test_wrapper_that_answers_otherwise():
         check_same(t, x)
         assert t.readonly
         assert gd.from_dlpack(Wrapper(jnp.zeros((0, 3)).__dlpack__)).shape == (0, 3)
-        assert gd.from_dlpack(Wrapper(Forged((3,), dtype=(0, 8, 4), legacy=True).capsule)).dtype == "int8x4"
+        assert gd.from_dlpack(Wrapper(FakeTensor((3,), dtype=(0, 8, 4), legacy=True).capsule)).dtype == "int8x4"
         with pytest.raises(TypeError, match="want a capsule"):
             gd.from_dlpack(Wrapper(lambda: 5))
         with pytest.raises(ValueError, match="used_dltensor"):
@@ -310,9 +310,9 @@ def test_wrapper_of_an_array(tmp_path, ml_dtypes):
         dtype = np.dtype("float64")
 
         def __dlpack__(self):
-            forged = Forged((4,), dtype=(2, 64, 1), data=self.buffer_info()[0], legacy=True)
-            forged.managed.deleter = deleter
-            return forged.capsule()
+            fake = FakeTensor((4,), dtype=(2, 64, 1), data=self.buffer_info()[0], legacy=True)
+            fake.managed.deleter = deleter
+            return fake.capsule()
 
     gd.from_dlpack(np.zeros(2, ml_dtypes.int4))
     x = Array("d", range(4))

@@ -4,7 +4,7 @@ import pytest
 
 import godlpack as gd
 from helpers.dtypes import NUMPY
-from helpers.fakes import Forged, managed_in
+from helpers.fakes import FakeTensor, managed_in
 
 np = pytest.importorskip("numpy")
 NEW = [("TPU", 19), ("ASCEND", 21)]
@@ -95,9 +95,9 @@ def test_exchange(bcomplex32):
     b = t.to(np.ndarray)
     assert b.dtype == bcomplex32 and b.ctypes.data == a.ctypes.data
     managed = managed_in(gd.zeros(3, "bcomplex32").__dlpack__(max_version=(1, 3)))
-    assert managed.dl_tensor.dtype_triple() == (18, 32, 1)
-    assert gd.from_dlpack(Forged((3,), dtype=(18, 32, 2)).capsule()).dtype == "bcomplex32x2"
-    wide = Forged((3,), dtype=(18, 64, 1)).capsule()
+    assert managed.tensor.dtype_triple() == (18, 32, 1)
+    assert gd.from_dlpack(FakeTensor((3,), dtype=(18, 32, 2)).capsule()).dtype == "bcomplex32x2"
+    wide = FakeTensor((3,), dtype=(18, 64, 1)).capsule()
     with pytest.raises(BufferError, match="dtype bcomplex: want 32 bits, got 64"):
         gd.from_dlpack(wide)
 
@@ -113,11 +113,11 @@ def test_who_has_no_such_type(torch):
 @pytest.mark.parametrize(("name", "number"), NEW)
 def test_devices(name, number):
     """R35, R39: passed on without a read, with the offset separate from the data."""
-    forged = Forged((4,), device=(number, 2), byte_offset=4)
-    t = gd.from_dlpack(forged.capsule())
+    fake = FakeTensor((4,), device=(number, 2), byte_offset=4)
+    t = gd.from_dlpack(fake.capsule())
     assert t.device == f"{name.lower()}:2" == gd.Device(gd.DeviceType[name], 2) and t.device.type == number
-    record = managed_in(t[1:].__dlpack__(max_version=(1, 0))).dl_tensor
-    assert (record.device_pair(), record.data, record.byte_offset) == ((number, 2), forged.data, 8)
+    record = managed_in(t[1:].__dlpack__(max_version=(1, 0))).tensor
+    assert (record.device_pair(), record.data, record.byte_offset) == ((number, 2), fake.data, 8)
     for read in (t.tolist, t.copy, t[0].item, lambda: t.astype("int8"), lambda: t.to("cpu"), lambda: memoryview(t)):
         with pytest.raises(BufferError, match=name.lower()):
             read()
@@ -129,7 +129,7 @@ def test_devices(name, number):
 
 def test_memory_of_the_host():
     """TPU_HOST is host memory, like CUDA_HOST: it can be read."""
-    forged = Forged((3,), device=(20, 0), byte_offset=4)
-    t = gd.from_dlpack(forged.capsule())
-    assert t.device == "tpu_host" and t.tolist() == [1.0, 2.0, 3.0] and t.data_ptr == forged.data + 4
+    fake = FakeTensor((3,), device=(20, 0), byte_offset=4)
+    t = gd.from_dlpack(fake.capsule())
+    assert t.device == "tpu_host" and t.tolist() == [1.0, 2.0, 3.0] and t.data_ptr == fake.data + 4
     assert t.to("cpu").device == "cpu" and np.asarray(t).tolist() == [1.0, 2.0, 3.0]

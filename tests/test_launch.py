@@ -8,6 +8,7 @@ from helpers.scripts import PRESSED
 pytestmark = [build.needs_cc, build.needs_headers]
 
 FRAMEWORK = """
+from godlpack.testing import records
 from helpers import fakes
 from ctypes import byref, c_void_p
 
@@ -21,10 +22,10 @@ class Array:
         self.t = t
 
 def borrow(x, out):
-    return fakes.RecordFromPy(ours.record_from_py)(x.t, out)
+    return records.RecordFromPy(ours.record_from_py)(x.t, out)
 
 def export(x, out):
-    return fakes.ManagedFromPy(ours.managed_from_py)(x.t, out)
+    return records.ManagedFromPy(ours.managed_from_py)(x.t, out)
 
 def make(managed, out):
     x = Array(adopt(managed))
@@ -34,7 +35,7 @@ def make(managed, out):
 
 def adopt(managed):
     x = c_void_p()
-    assert fakes.ManagedToPy(ours.managed_to_py)(managed, byref(x)) == 0
+    assert records.ManagedToPy(ours.managed_to_py)(managed, byref(x)) == 0
     t = ctypes.cast(x, ctypes.py_object).value
     ctypes.pythonapi.Py_DecRef(x)
     return t
@@ -43,17 +44,17 @@ def allocate(prototype, out, context, set_error):
     p = prototype.contents
     t = gd.empty(p.dims(), gd.DType("float32"), device=gd.Device(*p.device_pair()))
     asked.append(("allocate", str(t.device)))
-    return fakes.ManagedFromPy(ours.managed_from_py)(t, out)
+    return records.ManagedFromPy(ours.managed_from_py)(t, out)
 
 def tell(kind, device, out):
     asked.append(("stream", device))
     out[0] = current[device]
     return 0
 
-table = fakes.forged_table(from_py=export, to_py=make)
-table.record_from_py = fakes.slot(fakes.RecordFromPy, borrow)
-table.allocator = fakes.slot(fakes.Allocator, allocate)
-table.current_stream = fakes.slot(fakes.CurrentStream, tell)
+table = fakes.fake_table(from_py=export, to_py=make)
+table.record_from_py = fakes.slot(records.RecordFromPy, borrow)
+table.allocator = fakes.slot(records.Allocator, allocate)
+table.current_stream = fakes.slot(records.CurrentStream, tell)
 Array.__dlpack_c_exchange_api__ = fakes.publish(table).__dlpack_c_exchange_api__
 """
 
@@ -123,13 +124,13 @@ a = Array(gd.zeros(2, device="cuda"))
 for _ in range(2):
     raises(TypeError, "no stream", f.stream, a, a)
     raises(TypeError, "no stream", f.stream_of, gd.Device("cuda"), like=Array)
-table.current_stream = fakes.slot(fakes.CurrentStream, lambda *_: -1)
+table.current_stream = fakes.slot(records.CurrentStream, lambda *_: -1)
 raises(RuntimeError, "stream(): its caller's library does not know its stream of cuda:0", f.stream, a, a)
 table.current_stream = None
 s = new_stream()
 with cuda.stream(s):
     assert f.stream(a, a) == s, "ours, where there is no other"
-far = gd.from_dlpack(fakes.Forged(device=(2, 64)).capsule())
+far = gd.from_dlpack(fakes.FakeTensor(device=(2, 64)).capsule())
 raises(BufferError, "nop3(): no place for a stream of cuda:64", f.nop3, far, far, far)
 del a
 """)
@@ -179,7 +180,7 @@ with cuda.stream(s, 1):
     assert f.empty_like(a.t, out=columns[:, 1]).shape == (3,) and log("cuMemcpy2DAsync_v2 @1 3x4")
 fake.fake_fail(b"cuMemAlloc_v2", 0, 2)
 raises(MemoryError, "empty_like(): a result: no memory on cuda:1: cuMemAlloc_v2: CUDA_ERROR_OUT_OF_MEMORY (2)", f.empty_like, a.t)
-metal = gd.from_dlpack(fakes.Forged(device=(8, 0)).capsule())
+metal = gd.from_dlpack(fakes.FakeTensor(device=(8, 0)).capsule())
 raises(BufferError, "cannot make a tensor on metal:0", f.empty_like, metal)
 del a, y, out, metal, columns
 """)

@@ -11,8 +11,9 @@ import pytest
 
 import godlpack as gd
 from godlpack.testing import Managed, Producer
+from godlpack.testing.records import take
 from helpers import build
-from helpers.fakes import Forged, take
+from helpers.fakes import FakeTensor
 from helpers.threads import together
 
 MANY = 100_000
@@ -127,11 +128,11 @@ def test_foreign_thread_lets_go_of_a_buffer(unlocked):
 
 def test_foreign_thread_lets_go_of_others(unlocked):
     """The last owner of another library's tensor calls its deleter, on any thread."""
-    forged = Managed()
-    managed = exported(gd.from_dlpack(forged.capsule()))
-    assert forged.deleted == 0
+    fake = Managed()
+    managed = exported(gd.from_dlpack(fake.capsule()))
+    assert fake.deleted == 0
     assert unlocked.delete_on_thread(*arguments(managed)) == 0
-    assert forged.deleted == 1
+    assert fake.deleted == 1
 
 
 def test_foreign_thread_lets_go_of_frameworks(unlocked, np, torch):
@@ -236,10 +237,10 @@ def test_cycle_through_the_producer():
     """A producer that keeps the tensor that was made of it."""
     producer = Producer(Managed())
     producer.made = gd.from_dlpack(producer)
-    forged = producer.forged
+    fake = producer.forged
     del producer
     gc.collect()
-    assert forged.deleted == 1
+    assert fake.deleted == 1
 
 
 def test_cycle_that_ends_in_a_finalizer():
@@ -488,7 +489,7 @@ assert counters["imports_taken"] == counters["imports_deleted"], counters
 def test_long_chain_of_managed_tensors():
     """Each deleter releases the tensor that holds the next one."""
 
-    class Link(Forged):
+    class Link(FakeTensor):
         def _delete(self, address):
             super()._delete(address)
             self.next = None

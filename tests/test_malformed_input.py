@@ -9,8 +9,8 @@ import pytest
 import godlpack as gd
 from godlpack.testing import Managed, Producer, published
 from godlpack.testing.peers import FAILS
-from godlpack.testing.records import Legacy, Version, Versioned, delete, managed_in
-from helpers.fakes import NAMES, ManagedToPy, allocate, capsule_name, capsule_new, table_of
+from godlpack.testing.records import Legacy, ManagedToPy, Version, Versioned, delete, managed_in
+from helpers.fakes import NAMES, allocate, capsule_name, capsule_new, table_of
 
 OURS = table_of(gd.Tensor)
 HUGE, LEAST, MOST = 2**62, -(2**63), 2**63 - 1
@@ -62,13 +62,13 @@ deleters = pytest.mark.parametrize("deleter", [True, False], ids=["deleter", "no
 @deleters
 def test_capsule(fields, legacy, deleter):
     """R34, R37, R42: the capsule stays live, for its destructor."""
-    forged = Managed(**fields, legacy=legacy, deleter=deleter)
-    capsule = forged.capsule()
+    fake = Managed(**fields, legacy=legacy, deleter=deleter)
+    capsule = fake.capsule()
     for importer in (gd.from_dlpack, gd.asarray, gd.from_dlpack):
         with pytest.raises(BufferError):
             importer(capsule)
         assert managed_in(capsule) is not None
-    assert forged.deleted == 0
+    assert fake.deleted == 0
 
 
 @wrong
@@ -85,12 +85,12 @@ def test_producer(fields, legacy, keywords):
 @wrong
 def test_table(fields):
     """R61: godlpack owns the table's export and deletes it; then __dlpack__ is called."""
-    forged = Managed(**fields)
-    x = published(forged, second=Managed(**fields))
+    fake = Managed(**fields)
+    x = published(fake, second=Managed(**fields))
     for _ in range(2):
         with pytest.raises(BufferError):
             gd.from_dlpack(x)
-    assert forged.deleted == x.taken == 2
+    assert fake.deleted == x.taken == 2
     assert x.settle() == 1
 
 
@@ -98,28 +98,28 @@ def test_table(fields):
 @deleters
 def test_own_table(fields, deleter):
     """R56: a tensor that godlpack's table refuses still belongs to the caller."""
-    forged, out = Managed(**fields, deleter=deleter), ctypes.c_void_p(0xDEAD)
+    fake, out = Managed(**fields, deleter=deleter), ctypes.c_void_p(0xDEAD)
     with pytest.raises(BufferError):
-        ManagedToPy(OURS.managed_to_py)(forged.address, ctypes.byref(out))
-    assert (out.value, forged.deleted) == (None, 0)
+        ManagedToPy(OURS.managed_to_py)(fake.address, ctypes.byref(out))
+    assert (out.value, fake.deleted) == (None, 0)
 
 
 @pytest.mark.parametrize("version", [(0, 0), (0, 99), (2, 0), (2**32 - 1, 2**32 - 1)])
 @wrong
 def test_versions_to_come(fields, version):
     """R34: an error for their version; nothing else of them is read."""
-    forged = Managed(**{**fields, "version": version})
+    fake = Managed(**{**fields, "version": version})
     with pytest.raises(BufferError, match=rf"got a tensor of DLPack {version[0]}\.{version[1]}"):
-        gd.from_dlpack(forged.capsule())
+        gd.from_dlpack(fake.capsule())
 
 
 @pytest.mark.parametrize("field", ["shape", "strides"])
 @legacies
 def test_small_pointers(field, legacy):
-    forged = Managed(legacy=legacy)
-    setattr(forged.record, field, ctypes.cast(0x10, ctypes.POINTER(ctypes.c_int64)))
+    fake = Managed(legacy=legacy)
+    setattr(fake.record, field, ctypes.cast(0x10, ctypes.POINTER(ctypes.c_int64)))
     with pytest.raises(BufferError, match=f"{field}: want a pointer or NULL, got 0x10"):
-        gd.from_dlpack(forged.capsule())
+        gd.from_dlpack(fake.capsule())
 
 
 def test_small_data_of_nothing():
@@ -145,25 +145,25 @@ def test_small_data_of_nothing():
 @legacies
 def test_name_of_the_other_kind(legacy):
     """R8: used names, other names and no name are refused. (A live name of the wrong kind cannot be detected.)"""
-    forged = Managed(legacy=legacy)
+    fake = Managed(legacy=legacy)
     for name in ("used_dltensor", "used_dltensor_versioned", "dlpack_exchange_api", "other", None):
         with pytest.raises(ValueError, match="capsule"):
-            gd.from_dlpack(capsule_new(forged.address, NAMES[name] if name else None, None))
-    assert forged.deleted == 0
+            gd.from_dlpack(capsule_new(fake.address, NAMES[name] if name else None, None))
+    assert fake.deleted == 0
 
 
 @legacies
 def test_double_consumption(legacy):
     """R38"""
-    forged = Managed(legacy=legacy)
-    capsule = forged.capsule()
+    fake = Managed(legacy=legacy)
+    capsule = fake.capsule()
     t = gd.from_dlpack(capsule)
     for importer in (gd.from_dlpack, gd.asarray):
         with pytest.raises(ValueError, match="consumed before"):
             importer(capsule)
-    assert forged.deleted == 0
+    assert fake.deleted == 0
     del t
-    assert forged.deleted == 1
+    assert fake.deleted == 1
 
 
 @pytest.mark.parametrize("version", [(0, 0), (2, 0), (2**32 - 1, 0)])
@@ -322,7 +322,7 @@ class Fuzzer:
         rc, managed, said = allocate(OURS, shape, dtype, r.choice(((1, 0), (1, 0), (2, 0), (-1, 7))))
         assert (rc, len(said), managed is None) in ((0, 0, False), (-1, 1, True))
         if managed is not None:
-            assert managed.dl_tensor.dims() == tuple(shape)
+            assert managed.tensor.dims() == tuple(shape)
             delete(managed)
 
     def run(self, rounds):

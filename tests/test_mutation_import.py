@@ -7,7 +7,7 @@ import weakref
 import pytest
 
 import godlpack as gd
-from helpers.fakes import Forged, Producer, forged_table, publish
+from helpers.fakes import FakeTensor, Producer, fake_table, publish
 
 np = pytest.importorskip("numpy")
 
@@ -26,7 +26,7 @@ class Other:
     """The class that objects change to."""
 
     def __dlpack__(self, **keywords):
-        return Forged().capsule()
+        return FakeTensor().capsule()
 
 
 def collect():
@@ -66,10 +66,10 @@ def raises(error):
 
 
 ANSWERS = {
-    "capsule": lambda: Forged().capsule(),
-    "legacy": lambda: Forged(legacy=True).capsule(),
-    "bad capsule": lambda: Forged(ndim=-1).capsule(),
-    "used capsule": lambda: Forged().capsule("used_dltensor_versioned"),
+    "capsule": lambda: FakeTensor().capsule(),
+    "legacy": lambda: FakeTensor(legacy=True).capsule(),
+    "bad capsule": lambda: FakeTensor(ndim=-1).capsule(),
+    "used capsule": lambda: FakeTensor().capsule("used_dltensor_versioned"),
     "no capsule": lambda: None,
     "numpy": lambda: np.arange(3.0).__dlpack__(),
     "TypeError": raises(TypeError("my own")),
@@ -124,7 +124,7 @@ def test_class_that_goes_when_an_attribute_is_read(importer, name):
         return object.__getattribute__(self, attribute)
 
     plain = {
-        "__dlpack__": lambda self, **keywords: Forged().capsule(),
+        "__dlpack__": lambda self, **keywords: FakeTensor().capsule(),
         "is_conj": False,
         "is_neg": False,
         "requires_grad": False,
@@ -143,17 +143,17 @@ def test_class_that_goes_in_its_table(importer):
         return -1
 
     def good(x, out):
-        forged = x.forged
+        fake = x.fake
         turn(x)
-        forged.exported += 1
-        out[0] = forged.address
+        fake.exported += 1
+        out[0] = fake.address
         return 0
 
     for slot in (export, good):
         for _ in range(2):
-            cls = publish(forged_table(from_py=slot), base=Movable)
+            cls = publish(fake_table(from_py=slot), base=Movable)
             x = cls()
-            x.forged = Forged()
+            x.fake = FakeTensor()
             del cls
             with np.errstate():
                 attempt(importer, x)
@@ -238,7 +238,7 @@ def test_indices_that_drop_everything(call):
         collect()
 
     for n in (1, 2, -1):
-        box.append(gd.from_dlpack(Forged((3, 4)).capsule()))
+        box.append(gd.from_dlpack(FakeTensor((3, 4)).capsule()))
         with contextlib.suppress(IndexError, ValueError, BufferError, TypeError):
             call(box[0], Evil(n, drop))
     shape = [Evil(1, lambda: shape.clear()), 2, 3]
@@ -284,12 +284,12 @@ def test_producer_that_replaces_its_class_s_method(importer):
     """R49: later objects use the new method."""
 
     def later(self, **keywords):
-        return Forged((2,)).capsule()
+        return FakeTensor((2,)).capsule()
 
     def first(self, **keywords):
         type(self).__dlpack__ = later
         collect()
-        return Forged((3,)).capsule()
+        return FakeTensor((3,)).capsule()
 
     for _ in range(3):
         cls = type("Fresh", (), {"__dlpack__": first})

@@ -8,8 +8,9 @@ import weakref
 import pytest
 
 import godlpack as gd
+from godlpack.testing.records import PADDED, READ_ONLY
 from helpers.dtypes import FORMATS, ML_DTYPES, NUMPY
-from helpers.fakes import PADDED, READ_ONLY, managed_in
+from helpers.fakes import managed_in
 from helpers.layouts import BASE, KEYS, REVERSED
 
 np = pytest.importorskip("numpy")

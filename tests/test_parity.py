@@ -15,7 +15,8 @@ from typing import NamedTuple
 import pytest
 
 import godlpack as gd
-from helpers.fakes import Forged, Legacy, managed_in, name_of
+from godlpack.testing.records import Legacy, name_of
+from helpers.fakes import FakeTensor, managed_in
 
 np = pytest.importorskip("numpy")
 NUMPY = tuple(map(int, np.__version__.split(".")[:2]))
@@ -73,7 +74,7 @@ def memory(found: int, x) -> str:
 
 def of_capsule(capsule, x) -> Capsule:
     managed = managed_in(capsule)
-    record = managed.dl_tensor
+    record = managed.tensor
     place = memory((record.data or 0) + record.byte_offset, x)
     flags = None if isinstance(managed, Legacy) else managed.flags
     return Capsule(name_of(capsule), record.device_pair(), place, flags, gd.from_dlpack(capsule).tolist())
@@ -316,10 +317,10 @@ IMPORTS = {
     "a write to a copy": lambda take, x: written(lambda x: take(x, copy=True), x),
 }  # fmt: skip
 KEPT = {  # kept alive, so that their destructors, which are Python code, do not run while an exception is set
-    "kind": Forged().capsule("other"),
-    "version": Forged(version=(2, 0)).capsule(),
-    "device": Forged(device=(99, 0)).capsule(),
-    "dtype": Forged(dtype=(99, 32, 1)).capsule(),
+    "kind": FakeTensor().capsule("other"),
+    "version": FakeTensor(version=(2, 0)).capsule(),
+    "device": FakeTensor(device=(99, 0)).capsule(),
+    "dtype": FakeTensor(dtype=(99, 32, 1)).capsule(),
 }
 PRODUCERS = {"ndarray": lambda: np.full(6, 2, "float32"), "Tensor": lambda: gd.full(6, 2.0)}
 

@@ -6,8 +6,9 @@ import pickle
 import pytest
 
 import godlpack as gd
+from godlpack.testing.records import PADDED
 from helpers.dtypes import DTYPES
-from helpers.fakes import PADDED, Forged
+from helpers.fakes import FakeTensor
 
 protocols = pytest.mark.parametrize("protocol", range(2, pickle.HIGHEST_PROTOCOL + 1))
 
@@ -53,7 +54,7 @@ def test_out_of_band():
 
 def test_padded():
     """R21"""
-    t = gd.from_dlpack(Forged((4,), dtype=(0, 4, 1), flags=PADDED).capsule())
+    t = gd.from_dlpack(FakeTensor((4,), dtype=(0, 4, 1), flags=PADDED).capsule())
     other = pickle.loads(pickle.dumps(t, 5))
     check_equal(other, t)
     assert other.nbytes == 4
@@ -67,7 +68,7 @@ def test_copy_module(make):
 
 @pytest.mark.parametrize("device", [(2, 0), (8, 0)])
 def test_memory_that_the_cpu_cannot_read(device):
-    t = gd.from_dlpack(Forged(device=device).capsule())
+    t = gd.from_dlpack(FakeTensor(device=device).capsule())
     with pytest.raises(BufferError, match="cannot pickle"):
         pickle.dumps(t)
 

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 import godlpack as gd
-from helpers.fakes import Forged
+from helpers.fakes import FakeTensor
 
 np = pytest.importorskip("numpy")
 
@@ -190,10 +190,10 @@ def test_scalars_of_numpy():
 
 def test_refused_records_keep_no_objects():
     for fields in ({"ndim": -1}, {"version": (0, 3)}, {"version": (2, 0)}, {"dtype": (99, 8, 1)}, {"device": (99, 0)}):
-        forged = Forged(**fields)
+        fake = FakeTensor(**fields)
         for _ in range(3):
-            call(gd.from_dlpack, forged.capsule())
+            call(gd.from_dlpack, fake.capsule())
         blocks = sys.getallocatedblocks()
         for _ in range(TIMES):
-            call(gd.from_dlpack, forged.capsule())
+            call(gd.from_dlpack, fake.capsule())
         assert sys.getallocatedblocks() - blocks < LEAKY, fields

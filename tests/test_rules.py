@@ -9,18 +9,16 @@ import pytest
 
 import godlpack as gd
 from godlpack.testing import Managed, Producer
-from helpers.fakes import (
+from godlpack.testing.records import (
     CurrentStream,
-    Forged,
     ManagedFromPy,
     ManagedToPy,
     Record,
     RecordFromPy,
     Versioned,
-    allocate,
-    delete,
-    table_of,
+    delete_without_gil,
 )
+from helpers.fakes import FakeTensor, allocate, table_of
 from helpers.rules import RULES, rows
 
 HERE = Path(__file__).parent
@@ -85,7 +83,7 @@ def test_no_stream_of_the_cpu():
 )
 def test_stream_of_the_device_asked_for(own, asked, error, wanted):
     """R29: if both are given, the stream belongs to dl_device."""
-    t = gd.from_dlpack(Forged(device=own).capsule())
+    t = gd.from_dlpack(FakeTensor(device=own).capsule())
     with pytest.raises(error, match=wanted):
         t.__dlpack__(stream=7, dl_device=asked)
 
@@ -115,11 +113,11 @@ def test_no_panic_leaves_the_table():
 def test_table_does_not_synchronize():
     """R60: a tensor on a device without a driver is exchanged, since the device is not used."""
     table, out = table_of(gd.Tensor), ctypes.c_void_p()
-    t = gd.from_dlpack(Forged(device=(2, 0)).capsule())
+    t = gd.from_dlpack(FakeTensor(device=(2, 0)).capsule())
     assert ManagedFromPy(table.managed_from_py)(t, ctypes.byref(out)) == 0
     managed = Versioned.from_address(out.value)
-    assert managed.dl_tensor.device_pair() == (2, 0)
-    delete(managed)
+    assert managed.tensor.device_pair() == (2, 0)
+    delete_without_gil(managed)
 
 
 @pytest.mark.parametrize("name", ["from_dlpack", "asarray"])

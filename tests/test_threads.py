@@ -6,7 +6,8 @@ import sys
 import pytest
 
 import godlpack as gd
-from helpers.fakes import Forged, delete, forged_table, publish, take
+from godlpack.testing.records import delete_without_gil, take
+from helpers.fakes import FakeTensor, fake_table, publish
 from helpers.threads import ROUNDS, THREADS, together
 
 
@@ -69,7 +70,7 @@ def test_deleters_on_other_threads():
     exported = [take(gd.zeros(3).__dlpack__(max_version=(1, 0))) for _ in range(THREADS * ROUNDS)]
 
     def work(number):
-        delete(exported.pop())
+        delete_without_gil(exported.pop())
 
     together(work)
     assert not exported
@@ -91,8 +92,8 @@ def without_python(managed):
 def owners():
     """One tensor of each kind of memory: own, of a versioned and of a legacy producer, of a buffer, mapped."""
     yield gd.zeros(3)
-    yield gd.from_dlpack(Forged().capsule())
-    yield gd.from_dlpack(Forged(legacy=True).capsule())
+    yield gd.from_dlpack(FakeTensor().capsule())
+    yield gd.from_dlpack(FakeTensor(legacy=True).capsule())
     yield gd.asarray(bytearray(12))
     yield gd.zeros(600_000, "int64")
 
@@ -117,31 +118,31 @@ def test_exports_come_and_go_at_once():
         t = shared[number % len(shared)]
         managed = take(t[number % 3 :].__dlpack__(max_version=(1, 0)))
         again = take(t.__dlpack__(max_version=(1, 0)))
-        delete(managed)
-        delete(again)
+        delete_without_gil(managed)
+        delete_without_gil(again)
 
     together(work)
 
 
 def test_imports_dropped_on_other_threads():
-    forged = [Forged() for _ in range(THREADS * ROUNDS)]
-    imported = [gd.from_dlpack(f.capsule()) for f in forged]
+    fake = [FakeTensor() for _ in range(THREADS * ROUNDS)]
+    imported = [gd.from_dlpack(f.capsule()) for f in fake]
 
     def work(number):
         imported.pop()
 
     together(work)
-    assert {f.deleted for f in forged} == {1}
+    assert {f.deleted for f in fake} == {1}
 
 
 def test_plans():
     """Plans replace each other while other threads use theirs."""
-    table = forged_table()
+    table = fake_table()
     classes = [publish(table) for _ in range(100)]
 
     def work(number):
         for cls in classes[number::THREADS]:
-            assert gd.from_dlpack(cls(Forged())).size == 3
+            assert gd.from_dlpack(cls(FakeTensor())).size == 3
 
     together(work, rounds=5)
 

@@ -8,7 +8,7 @@ import pytest
 
 import godlpack as gd
 from helpers.dtypes import TORCH
-from helpers.fakes import MAIN_NAME, Forged, table_of
+from helpers.fakes import MAIN_NAME, FakeTensor, table_of
 from helpers.layouts import BASE, KEYS
 
 torch = pytest.importorskip("torch")
@@ -355,7 +355,7 @@ def test_dtypes_that_torch_has_not(dtype, planned):
 
 @pytest.mark.parametrize("device", [(3, 0), (7, 0), (9, 0), (13, 0)])
 def test_devices_that_torch_has_not(device, planned):
-    t = gd.from_dlpack(Forged(device=device).capsule())
+    t = gd.from_dlpack(FakeTensor(device=device).capsule())
     with pytest.raises(BufferError, match=r"torch\.Tensor"):
         t.to(torch.Tensor)
 
@@ -364,8 +364,8 @@ def test_opencl(python):
     python(
         """
 import godlpack as gd, torch
-from helpers.fakes import Forged
-t = gd.from_dlpack(Forged(device=(4, 0)).capsule())
+from helpers.fakes import FakeTensor
+t = gd.from_dlpack(FakeTensor(device=(4, 0)).capsule())
 try:
     t.to(torch.Tensor)
 except BufferError:

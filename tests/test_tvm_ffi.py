@@ -7,7 +7,7 @@ import pytest
 
 import godlpack as gd
 from helpers.dtypes import DTYPES
-from helpers.fakes import Forged, forged_table, publish
+from helpers.fakes import FakeTensor, fake_table, publish
 from helpers.layouts import BASE, KEYS, REVERSED
 
 tvm_ffi = pytest.importorskip("tvm_ffi")
@@ -115,10 +115,10 @@ def test_function_release(echo):
 
 def test_function_asks_by_the_table():
     """It does not use __dlpack__: its results would be of tvm-ffi's own type."""
-    x = publish(forged_table())(Forged())
+    x = publish(fake_table())(FakeTensor())
     assert tvm_ffi.get_global_func("testing.nop")(x) is None
     assert x.calls == []
-    assert x.forged.deleted == x.forged.exported
+    assert x.fake.deleted == x.fake.exported
 
 
 def test_torchs_tensors_come_through(torch, echo):

@@ -4,33 +4,27 @@ Fakes live until the process ends, so that late calls and reads are detected and
 """
 
 import ctypes
-from ctypes import (
-    CFUNCTYPE,
-    POINTER,
-    c_char_p,
-    c_int,
-    c_int32,
-    c_int64,
-    c_uint64,
-    c_void_p,
-)
+from ctypes import POINTER, c_char_p, c_int64, c_void_p
 
 from godlpack.testing import records
 from godlpack.testing.records import (
+    Allocator,
     CurrentStream,
     Deleter,
     Device,
     DType,
+    Legacy,
     ManagedFromPy,
     ManagedToPy,
     SetError,
     Table,
     Version,
+    Versioned,
     compact,
+    delete_without_gil,
 )
 
 MAIN_NAME, OLD_NAME = records.TABLE_NAME, records.OLD_TABLE_NAME  # names of DLPack 1.3 and 1.2 (R50)
-READ_ONLY, IS_COPIED, PADDED = records.READ_ONLY, records.IS_COPIED, 4
 FLOAT32 = (2, 32, 1)
 OWN = object()  # as data: the fake's own memory; as strides: compact ones
 
@@ -42,51 +36,9 @@ def keep(x):
     return x
 
 
-# ---- records ----
-
-
-class Record(ctypes.Structure):
-    """DLTensor."""
-
-    _fields_ = (
-        ("data", c_void_p),
-        ("device", Device),
-        ("ndim", c_int32),
-        ("dtype", DType),
-        ("shape", POINTER(c_int64)),
-        ("strides", POINTER(c_int64)),
-        ("byte_offset", c_uint64),
-    )
-
-    def dims(self):
-        return tuple(self.shape[: self.ndim])
-
-    def steps(self):
-        return tuple(self.strides[: self.ndim]) if self.strides else None
-
-    def device_pair(self):
-        return self.device.type, self.device.id
-
-    def dtype_triple(self):
-        return self.dtype.code, self.dtype.bits, self.dtype.lanes
-
-
-class Legacy(ctypes.Structure):
-    """DLManagedTensor."""
-
-    _fields_ = (("dl_tensor", Record), ("manager_ctx", c_void_p), ("deleter", c_void_p))
-
-
-class Versioned(ctypes.Structure):
-    """DLManagedTensorVersioned."""
-
-    _fields_ = (
-        ("version", Version),
-        ("manager_ctx", c_void_p),
-        ("deleter", c_void_p),
-        ("flags", c_uint64),
-        ("dl_tensor", Record),
-    )
+def steps(record):
+    """The strides of a record in elements, or None if it has none."""
+    return tuple(record.strides[: record.ndim]) if record.strides else None
 
 
 # ---- capsules ----
@@ -107,8 +59,6 @@ def _function(name, result, *arguments):
 
 capsule_new = _function("PyCapsule_New", ctypes.py_object, c_void_p, c_char_p, c_void_p)
 capsule_name = _function("PyCapsule_GetName", c_char_p, ctypes.py_object)
-capsule_pointer = _function("PyCapsule_GetPointer", c_void_p, ctypes.py_object, c_char_p)
-capsule_rename = _function("PyCapsule_SetName", c_int, ctypes.py_object, c_char_p)
 _dying_name = _function("PyCapsule_GetName", c_char_p, c_void_p)
 _dying_pointer = _function("PyCapsule_GetPointer", c_void_p, c_void_p, c_char_p)
 increase = _function("Py_IncRef", None, ctypes.py_object)
@@ -121,40 +71,20 @@ def _destroy(capsule):
     name = _dying_name(capsule)
     record = {b"dltensor": Legacy, b"dltensor_versioned": Versioned}.get(name)
     if record:
-        delete(record.from_address(_dying_pointer(capsule, name)))
-
-
-def delete(managed):
-    """Calls the deleter of a managed tensor, if it has one, without the GIL."""
-    if managed.deleter:
-        Deleter(managed.deleter)(ctypes.addressof(managed))
-
-
-def name_of(capsule):
-    return capsule_name(capsule).decode()
+        delete_without_gil(record.from_address(_dying_pointer(capsule, name)))
 
 
 def managed_in(capsule):
     """The managed tensor in a live capsule, which stays its owner; the tensor keeps the capsule alive."""
-    name = capsule_name(capsule)
-    record = Legacy if name == b"dltensor" else Versioned
-    managed = record.from_address(capsule_pointer(capsule, name))
+    managed = records.managed_in(capsule)
     managed.capsule = capsule
-    return managed
-
-
-def take(capsule):
-    """Takes the managed tensor out of a live capsule, which is then used; the caller must delete the tensor (R36)."""
-    managed = managed_in(capsule)
-    del managed.capsule
-    capsule_rename(capsule, NAMES["used_" + name_of(capsule)])
     return managed
 
 
 # ---- managed tensors ----
 
 
-class Forged:
+class FakeTensor:
     """A fake managed tensor. Default: a valid one with 3 float32 on the CPU: 0.0, 1.0, 2.0."""
 
     def __init__(
@@ -165,7 +95,7 @@ class Forged:
         self.managed = Legacy() if legacy else Versioned(Version(*version), flags=flags)
         self.exported = self.deleted = 0  # numbers of exports and of deletions
         self._numbers = []
-        record = self.managed.dl_tensor
+        record = self.managed.tensor
         record.data = ctypes.addressof(self.memory) if data is OWN else data
         record.device, record.dtype = Device(*device), DType(*dtype)
         record.ndim = len(shape or ()) if ndim is None else ndim
@@ -188,7 +118,7 @@ class Forged:
         self.deleted += 1
         for numbers in self._numbers:  # counts as freed: nobody may read them any more
             ctypes.memset(numbers, 0xEE, ctypes.sizeof(numbers))
-        self.managed.dl_tensor.data, self.managed.dl_tensor.ndim = 0x1000, -1
+        self.managed.tensor.data, self.managed.tensor.ndim = 0x1000, -1
 
     @property
     def address(self):
@@ -207,21 +137,18 @@ class Forged:
 class Producer:
     """An object of the array API that exports a fake tensor, and records its arguments."""
 
-    def __init__(self, forged):
-        self.forged, self.calls = forged, []
+    def __init__(self, fake):
+        self.fake, self.calls = fake, []
 
     def __dlpack__(self, *, stream=None, max_version=None, dl_device=None, copy=None):
         self.calls.append({"max_version": max_version, "dl_device": dl_device, "copy": copy})
-        return self.forged.capsule()
+        return self.fake.capsule()
 
     def __dlpack_device__(self):
         return 1, 0
 
 
 # ---- exchange tables ----
-
-Allocator = CFUNCTYPE(c_int, POINTER(Record), POINTER(c_void_p), c_void_p, SetError)  # releases the GIL
-RecordFromPy = ctypes.PYFUNCTYPE(c_int, ctypes.py_object, POINTER(Record))
 
 # Functions that fail as a table's slots do: -1 and an exception. A Python function cannot return with one set.
 RAISES_SYSTEM_ERROR = ctypes.cast(_api.PyList_Append, c_void_p).value  # if the object is not a list
@@ -236,16 +163,16 @@ class Taken:
         self.managed = Versioned.from_address(address)
 
     def __del__(self):
-        delete(self.managed)
+        delete_without_gil(self.managed)
 
 
-def forged_table(*, version=(1, 3), prev=None, from_py=OWN, to_py=OWN, makes=Taken):
+def fake_table(*, version=(1, 3), prev=None, from_py=OWN, to_py=OWN, makes=Taken):
     """A table whose slots are Python functions, addresses, or None. OWN is a valid function: from_py exports the
-    attribute `forged` of the object, and to_py makes an object of the class `makes`."""
+    attribute `fake` of the object, and to_py makes an object of the class `makes`."""
 
     def good_from_py(x, out):
-        x.forged.exported += 1
-        out[0] = x.forged.address
+        x.fake.exported += 1
+        out[0] = x.fake.address
         return 0
 
     def good_to_py(address, out):
@@ -272,14 +199,13 @@ def slot(kind, function):
 def publish(table, name=MAIN_NAME, *, as_int=False, base=Producer):
     """A new type that publishes a table."""
     address = ctypes.addressof(table)
-    value = address if as_int else capsule_new(address, NAMES["dlpack_exchange_api"], None)
+    value = address if as_int else records.capsule_of(address, "dlpack_exchange_api")
     return type("Published", (base,), {name: value})
 
 
 def table_of(cls, name=MAIN_NAME):
     """The table that a type publishes."""
-    value = getattr(cls, name)
-    return Table.from_address(value if isinstance(value, int) else capsule_pointer(value, NAMES["dlpack_exchange_api"]))
+    return records.table_at(getattr(cls, name))
 
 
 class Failure:
@@ -295,7 +221,7 @@ class Failure:
 
 def allocate(table, shape, dtype=FLOAT32, device=(1, 0), context=0, ndim=None):
     """Calls a table's allocator: its status, the managed tensor or None, and the errors that it reported."""
-    prototype = Forged(shape, dtype=dtype, device=device, ndim=ndim).managed.dl_tensor
+    prototype = FakeTensor(shape, dtype=dtype, device=device, ndim=ndim).managed.tensor
     prototype.data, prototype.strides = 0xDEAD, None  # R57: must not be read
     out, failure = c_void_p(0xDEAD), Failure()
     rc = Allocator(table.allocator)(ctypes.byref(prototype), ctypes.byref(out), context, failure.function)

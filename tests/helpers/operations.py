@@ -22,8 +22,9 @@ from godlpack.testing.records import (
     Record,
     RecordFromPy,
     Versioned,
+    delete_without_gil,
 )
-from helpers.fakes import Failure, delete, table_of
+from helpers.fakes import Failure, table_of
 
 
 def plain(x):
@@ -220,7 +221,7 @@ def of_the_table(t):
         try:
             slot(ctypes.addressof(managed), ctypes.byref(out))
         except BaseException:
-            delete(managed)
+            delete_without_gil(managed)
             raise
         x = ctypes.cast(out, ctypes.py_object).value
         ctypes.pythonapi.Py_DecRef(ctypes.py_object(x))
@@ -234,11 +235,11 @@ def of_the_table(t):
         rc = slot(ctypes.byref(prototype), ctypes.byref(out), None, failure.function)
         if rc != 0:
             raise getattr(builtins, failure.said.pop()[1])
-        delete(Versioned.from_address(out.value))
+        delete_without_gil(Versioned.from_address(out.value))
         return rc
 
     return {
-        "table, lend": lambda: delete(lend()),
+        "table, lend": lambda: delete_without_gil(lend()),
         "table, take": take,
         "table, show": lambda slot=RecordFromPy(ours.record_from_py): slot(t, ctypes.byref(Record())),
         "table, allocate": lambda: made((3, 4)),
