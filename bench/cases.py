@@ -30,11 +30,19 @@ SLOTS = {
     "current_work_stream": "slots_stream",
 }
 
+# Rows of calls of functions.
+NOTHING, THREE, HELD, NEW, REFUSED = "f()", "f(x, x, x)", "f(x, x, x), GIL held", "y = f(x)", "f(5), refused"
+OWN = "own tensor"
 
 Libraries = dict[str, ModuleType]
 """Those that are there, by name."""
 
 MODULES = {OURS: "godlpack", TVM: "tvm_ffi", TORCH: "torch", NUMPY: "numpy", JAX: "jax.dlpack"}
+
+
+def call_of(call: str, of: str = "") -> str:
+    """The row of a call with tensors of a library."""
+    return f"{call}, x of {of}" if of else call
 
 
 def load_libraries(folder: Path, absent: dict[str, str], names: Iterable[str] = LIBRARIES) -> Libraries:

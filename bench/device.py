@@ -13,10 +13,12 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+import alone
 import functions
 import native
 from cases import OURS, SHAPE, TORCH, TVM, Libraries, Plan
 from clock import Case, ns
+from markup import table
 from targets import verdict
 
 CUPY = "cupy"
@@ -101,9 +103,6 @@ def rows(cases: dict[tuple[str, str], Case], device: str) -> list[list[str]]:
 
 
 def main() -> None:
-    import alone
-    import report
-
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--device", help="instead of the first CUDA device")
     parser.add_argument("--rounds", type=int, default=1000)
@@ -113,7 +112,7 @@ def main() -> None:
         add_cases(p, functions.go_library(p, folder), options.device)
 
     p = alone.measure((OURS, TVM, TORCH), add, options.rounds)
-    alone.show(p, report.table(HEADERS, rows(p.by_key(), p.device)))
+    alone.show(p, table(HEADERS, rows(p.by_key(), p.device)))
 
 
 if __name__ == "__main__":

@@ -11,12 +11,13 @@ from types import ModuleType
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+import alone
 import native
-from cases import FLOOR, NANOBIND, NUMPY, OURS, TORCH, TVM, Plan
+import targets
+from cases import FLOOR, HELD, NANOBIND, NEW, NOTHING, NUMPY, OURS, OWN, REFUSED, THREE, TORCH, TVM, Plan, call_of
 from clock import Case, ns
+from markup import table
 
-NOTHING, THREE, HELD, NEW, REFUSED = "f()", "f(x, x, x)", "f(x, x, x), GIL held", "y = f(x)", "f(5), refused"
-OWN = "own tensor"
 COLUMNS = (OURS, TVM, NANOBIND, FLOOR)
 TEXT = (
     "ns to call a function that does nothing, or makes a small tensor, net of the call itself. x: whose tensors are "
@@ -39,10 +40,6 @@ try: f(5)
 """
 
 
-def row(call: str, of: str = "") -> str:
-    return f"{call}, x of {of}" if of else call
-
-
 def add_cases(p: Plan, folder: Path) -> ModuleType | None:
     """Adds the calls. Returns the library of Go functions, if it could be built."""
     ours = go_library(p, folder)
@@ -58,9 +55,9 @@ def add_cases(p: Plan, folder: Path) -> ModuleType | None:
         for of, x in arguments.items():
             x = p.x[name] if of == OWN else x
             if x is not None and not (name == NANOBIND and of != NUMPY):
-                p.add(row(THREE, of), name, "f(x, x, x)", "f(x)", f=module.nop3, x=x)
+                p.add(call_of(THREE, of), name, "f(x, x, x)", "f(x)", f=module.nop3, x=x)
                 add_held(p, name, module, of, x)
-                p.add(row(NEW, of), name, "f(x)", "f(x)", f=module.new_like, x=x)
+                p.add(call_of(NEW, of), name, "f(x)", "f(x)", f=module.new_like, x=x)
     add_floor(p, folder, arguments[TORCH])
     p.add(REFUSED, OURS, REFUSE.strip(), "f()", f=ours.nop3)
     return ours
@@ -76,14 +73,14 @@ def add_floor(p: Plan, folder: Path, x: object) -> None:
     p.add(NOTHING, FLOOR, "f()", "f()", f=p.calls.call_go)
     if x is not None:
         p.calls.use(p.lib[TORCH].Tensor.__dlpack_c_exchange_api__)
-        p.add(row(THREE, TORCH), FLOOR, "f(x, x, x)", "f(x)", f=p.calls.call_go, x=x)
-        p.add(row(NEW, TORCH), FLOOR, "f(x)", "f(x)", f=p.calls.call_go_new, x=x)
+        p.add(call_of(THREE, TORCH), FLOOR, "f(x, x, x)", "f(x)", f=p.calls.call_go, x=x)
+        p.add(call_of(NEW, TORCH), FLOOR, "f(x)", "f(x)", f=p.calls.call_go_new, x=x)
 
 
 def add_held(p: Plan, name: str, module: ModuleType, of: str, x: object) -> None:
     held = getattr(module, "held3", None)
     if held is not None:
-        p.add(row(HELD, of), name, "f(x, x, x)", "f(x)", f=held, x=x)
+        p.add(call_of(HELD, of), name, "f(x, x, x)", "f(x)", f=held, x=x)
 
 
 def go_library(p: Plan, folder: Path) -> ModuleType | None:
@@ -130,14 +127,10 @@ HEADERS = ["call", *COLUMNS, "of tvm-ffi's", "of nanobind's", "of the floor"]
 
 
 def main() -> None:
-    import alone
-    import report
-    import targets
-
     rounds = int(sys.argv[1]) if sys.argv[1:] else 1000
     p = alone.measure((OURS, TVM, NANOBIND, TORCH, NUMPY), add_cases, rounds)
     promises = targets.rows(p.by_key(), targets.CALLS)
-    alone.show(p, report.table(HEADERS, rows(p.by_key())), report.table(targets.HEADERS, promises))
+    alone.show(p, table(HEADERS, rows(p.by_key())), table(targets.HEADERS, promises))
 
 
 if __name__ == "__main__":

@@ -10,9 +10,11 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+import alone
 import native
 from cases import OURS, TORCH, Plan
 from clock import Case, ns
+from markup import table
 
 ROW = "rung"
 STEPS = {
@@ -57,15 +59,12 @@ def rows(cases: dict[tuple[str, str], Case]) -> list[list[str]]:
 
 
 def main() -> None:
-    import alone
-    import report
-
     def add(p: Plan, folder: Path) -> None:
         p.add("godlpack.from_dlpack(x)", TORCH, "f(x)", "f(x)", f=p.lib[OURS].from_dlpack, x=p.x[TORCH])
         add_cases(p, folder)
 
     p = alone.measure((OURS, TORCH), add)
-    alone.show(p, report.table(HEADERS, rows(p.by_key())))
+    alone.show(p, table(HEADERS, rows(p.by_key())))
 
 
 if __name__ == "__main__":

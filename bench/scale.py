@@ -21,6 +21,7 @@ import machine
 import native
 from cases import NUMPY, OURS, TORCH, Libraries, load_libraries, slot_run, table_of
 from clock import Case, Run, measure, python_loop
+from markup import section
 
 KB, MB, GB = 1 << 10, 1 << 20, 1 << 30
 SIZES = {"1 B": 1, "1 KB": KB, "1 MB": MB, "1 GB": GB, "4 GB": 4 * GB}
@@ -183,15 +184,13 @@ def sections(
 
 
 def main() -> None:
-    import report
-
     machine.pin()
     with TemporaryDirectory(prefix="godlpack-bench-") as folder:
         nothing, slots = native.calls(Path(folder)).nothing, native.slots(Path(folder))
         lib = load_libraries(Path(folder), {}, (OURS, NUMPY, TORCH))
         effort = QUICK if "--quick" in sys.argv else FULL
-        for section in sections(lib, effort, nothing, slots, lambda text: print(text, file=sys.stderr, flush=True)):
-            print(report.section(section.title, section.text, section.headers, section.rows, level=2))
+        for s in sections(lib, effort, nothing, slots, lambda text: print(text, file=sys.stderr, flush=True)):
+            print(section(s.title, s.text, s.headers, s.rows, level=2))
 
 
 if __name__ == "__main__":

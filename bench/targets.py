@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from cases import FLOOR, JAX, NANOBIND, NUMPY, OURS, TORCH, TVM
+from cases import FLOOR, JAX, NANOBIND, NEW, NOTHING, NUMPY, OURS, OWN, THREE, TORCH, TVM, call_of
 from clock import Case, ns
-from functions import NEW, NOTHING, OWN, THREE, row
 from startup import Startup
 
 Cases = dict[tuple[str, str], Case]
@@ -61,7 +60,9 @@ TARGETS = (
 
 def call(name: str, of: str, other: str, factor: float) -> Target:
     against = "the floor" if other == FLOOR else f"{other}'s"
-    return Target(f"Go function: {row(name, of)}", (row(name, of), OURS), against, (row(name, of), other), factor)
+    return Target(
+        f"Go function: {call_of(name, of)}", (call_of(name, of), OURS), against, (call_of(name, of), other), factor
+    )
 
 
 CALLS = (

@@ -1,19 +1,18 @@
 """The benchmarks run and print every section. Their figures are not tested."""
 
-import os
-import shlex
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from helpers import build
+
 BENCH = Path(__file__).parents[1] / "bench" / "exchange.py"
 
 pytestmark = [
     pytest.mark.skipif(sys.version_info[:2] != (3, 11), reason="slow, so only on the oldest Python"),
-    pytest.mark.skipif(not shutil.which(shlex.split(os.environ.get("CC", "cc"))[0]), reason="needs a C compiler"),
+    build.needs_cc,
 ]
 
 
