@@ -43,7 +43,7 @@ func live(c cpython.Object) error {
 	case c.HasName(cpython.NameLegacy), c.HasName(cpython.NameVersioned):
 		return nil
 	case c.HasName(cpython.NameLegacyUsed), c.HasName(cpython.NameVersionedUsed): // R38
-		return dlpack.Errorf(dlpack.KindValue, "the capsule was consumed before (%q); ask its producer for a new one", c.CapsuleText())
+		return dlpack.Errorf(dlpack.KindValue, "the capsule was already consumed (its name is %q); get a new one from its producer", c.CapsuleText())
 	}
 	return dlpack.Errorf(dlpack.KindValue, "want a capsule named \"dltensor\" or \"dltensor_versioned\", got %q", c.CapsuleText())
 }

@@ -55,9 +55,9 @@ func makeByTable(t cpython.Tensor, typ cpython.Object, table cpython.Table) (cpy
 	case t.ReadOnly():
 		return cpython.Object{}, readOnly(typ)
 	case torch && !torchDevices[t.Record().Device.Type]:
-		return cpython.Object{}, dlpack.Errorf(dlpack.KindBuffer, "%s has no memory on %s", typ.Name(), t.Record().Device)
+		return cpython.Object{}, dlpack.Errorf(dlpack.KindBuffer, "%s does not support memory on %s", typ.Name(), t.Record().Device)
 	case torch && negative(t.Record().StridesSlice()):
-		return cpython.Object{}, dlpack.Errorf(dlpack.KindBuffer, "%s has no negative strides, got %v; use .contiguous()", typ.Name(), t.Record().StridesSlice())
+		return cpython.Object{}, dlpack.Errorf(dlpack.KindBuffer, "%s does not support negative strides, got %v; use .contiguous()", typ.Name(), t.Record().StridesSlice())
 	}
 	made, err := table.Make(t)
 	if err != nil {

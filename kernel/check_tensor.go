@@ -154,7 +154,7 @@ func (c *Call) chooseType(o *operand) (dlpack.DType, *refusal) {
 		return d, nil
 	}
 	if s.variable >= 0 && (len(s.DTypes) == 0 || slices.Contains(s.DTypes, o.DType)) {
-		return d, o.refuse(TypeError, ", where "+s.Var+" is "+d.String())
+		return d, o.refuse(TypeError, ", but "+s.Var+" is "+d.String())
 	}
 	return d, o.refuse(TypeError, "")
 }
@@ -190,7 +190,7 @@ func (c *Call) wrongExtent(o *operand, a *axis) *refusal {
 		return o.refuse(ValueError, "")
 	}
 	name, binder := c.fn.plan.names[a.name], c.fn.Params[c.binders[a.name]].Name
-	return o.refuse(ValueError, ", where "+name+" is "+strconv.FormatInt(c.extents[a.name], 10)+" by '"+binder+"'")
+	return o.refuse(ValueError, ", but "+name+" is "+strconv.FormatInt(c.extents[a.name], 10)+" in '"+binder+"'")
 }
 
 // checkLayout checks the elements' layout: order, alignment, and lanes below a byte.
@@ -205,7 +205,7 @@ func (o *operand) checkLayout() *refusal {
 		return o.refuse(BufferError, ", with lanes "+storageText(o.flags))
 	}
 	if o.slot.Mutable && !o.slot.Untyped && !apart(o.Tensor) {
-		return o.refuse(ValueError, ", of which elements share memory; "+dlpack.WriteRemedy(o.name()))
+		return o.refuse(ValueError, ", with elements that share memory; "+dlpack.WriteRemedy(o.name()))
 	}
 	return nil
 }

@@ -152,7 +152,7 @@ func EmptyOn[T tensor.Element](ctx *Ctx, device dlpack.Device, shape ...int64) (
 func (ctx *Ctx) output(dtype dlpack.DType, device dlpack.Device, shape []int64) (*dlpack.Tensor, error) {
 	if ctx == nil {
 		if device.Type != dlpack.CPU {
-			return nil, Errorf(BufferError, "want memory on %v, got no caller who has some", device)
+			return nil, Errorf(BufferError, "want memory on %v, but this call has no caller that could allocate it", device)
 		}
 		return goTensor(dtype, shape)
 	}
@@ -167,7 +167,7 @@ func (ctx *Ctx) output(dtype dlpack.DType, device dlpack.Device, shape []int64) 
 	}
 	if dtype.SubByte() && m.Flags.Has(dlpack.SubbytePadded) != paddedInGo(dtype) {
 		ctx.host.Delete(m)
-		return nil, Errorf(BufferError, "want memory for %v with a byte a lane, got it packed: return Go memory instead", dtype)
+		return nil, Errorf(BufferError, "want memory for %v with one byte a lane, but the caller allocates packed lanes: return Go memory instead", dtype)
 	}
 	ctx.outputs = append(ctx.outputs, m)
 	return &m.Tensor, nil

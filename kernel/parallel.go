@@ -101,7 +101,7 @@ func (l *parallelRun) work(ask func() error) {
 		if p := recover(); p != nil {
 			l.fail(p)
 		} else if !returned {
-			l.fail("runtime.Goexit was called in a piece of kernel.Parallel, which is not done")
+			l.fail("runtime.Goexit was called in a function that kernel.Parallel runs, which is not allowed")
 		}
 	}()
 	l.pieces(ask)

@@ -188,7 +188,7 @@ func (p *plan) compileTensor(s *slot) error {
 		return err
 	}
 	if s.Convert && (s.Mutable || !s.host) {
-		return bad("want no conversion of what is written, or of what the host cannot reach")
+		return bad("convert: want a tensor that is not mutable, in memory of the host")
 	}
 	p.mutable = p.mutable || s.Mutable
 	var ok bool

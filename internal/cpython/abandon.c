@@ -148,8 +148,8 @@ static void return_to_top(const call *c, uint64_t serial) {
 
 static void look(const call *c, uint64_t serial) {
   static const char hint[] =
-      "\ngodlpack: the Go function that runs does not stop by itself (it never asks kernel.Ctx.Err); "
-      "press Ctrl-C again to leave the call\n";
+      "\ngodlpack: the running Go function does not check for Ctrl-C (kernel.Ctx.Err); "
+      "press Ctrl-C again to abandon the call\n";
   return_to_top(c, serial);
   if (state.serial != serial || state.first == 0) return;
   if (state.wanted) {
@@ -256,7 +256,7 @@ PyObject *gd_abandon(call *c) {
   PyErr_Clear();
   return PyErr_Format(
       PyExc_KeyboardInterrupt,
-      "%U() did not stop and was left while it ran: what it works on stays in memory, its goroutines may go on, "
-      "and the next call of its library starts that anew, without its state",
+      "%U() did not stop and was abandoned while it ran: its data stays in memory, its goroutines may continue, "
+      "and the next call restarts its library, without its state",
       c->f->name);
 }

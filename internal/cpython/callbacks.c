@@ -36,7 +36,7 @@ void gd_call_fails(call *c, const char *kind, const char *message) { gd_allocati
    GIL: any.
    Threads: the calling one. */
 void gd_call_forked(call *c) {
-  gd_call_fails(c, "RuntimeError", "this process was forked in the middle of the call, which only its parent can end");
+  gd_call_fails(c, "RuntimeError", "this process was forked during the call, which only the parent can finish");
 }
 
 /* The process may have forked while Python code ran: the child has no Go to return to. It leaves the call from here, over Go's

@@ -787,7 +787,7 @@ static const char doc_tensor_dlpack[] =
   ">>> t.__dlpack__(stream=1, max_version=(1, 0))\n"
   "Traceback (most recent call last):\n"
   "    ...\n"
-  "ValueError: __dlpack__() argument 'stream': 1 is no stream of device cpu";
+  "ValueError: __dlpack__() argument 'stream': 1 is not a stream of device cpu";
 
 static const char doc_tensor_dlpack_device[] =
   "__dlpack_device__($self, /)\n--\n\n"

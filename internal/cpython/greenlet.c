@@ -152,16 +152,14 @@ int gd_stand_in(call *c, const GDList *args) {
   pthread_t thread;
   standin *s = malloc(sizeof *s); /* not on the stack, which a greenlet takes away */
   if (s == NULL)
-    return gd_call_fails(c, "MemoryError",
-                         "no memory to call a function of Go while another greenlet waits within one"),
-           -1;
+    return gd_call_fails(c, "MemoryError", "no memory to call a Go function while another greenlet waits in one"), -1;
   *s = (standin){c, args, pthread_self(), PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, ITS, NULL, -1};
   c->wait.standin = s;
   bool started = pthread_create(&thread, NULL, run, s) == 0, ended = started && serve(s);
   if (!started)
     gd_call_fails(
         c, "RuntimeError",
-        "no thread to call a function of Go while another greenlet waits within one: raise the limit of processes (ulimit -u)");
+        "cannot start a thread to call a Go function while another greenlet waits in one: raise the limit of processes (ulimit -u)");
   if (!ended && started) return -1; /* its memory stays: the thread is gone */
   if (started) pthread_join(thread, NULL);
   int rc = s->answer;
@@ -194,7 +192,7 @@ bool gd_entry_begin(gd_entry *out) {
       return PyErr_SetString(
                  PyExc_RuntimeError,
                  "godlpack: another greenlet of this thread is inside a method that godlpack called (such as __dlpack__ or "
-                 "__index__) and has switched to this one: godlpack can work again once it has returned. Do not switch greenlets (wait, lock, "
+                 "__index__) and has switched to this one: godlpack cannot be used until that method returns. Do not switch greenlets (wait, lock, "
                  "read, print) in such methods"),
              false;
   entry *e = malloc(sizeof *e);

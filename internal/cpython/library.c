@@ -145,8 +145,8 @@ static const GDLibrary *open_file(gd_library *l, PyObject **error, char *why, si
   void *handle = load(l, why, n);
   const GDLibrary *(*get)(void) = handle == NULL ? NULL : (const GDLibrary *(*)(void))dlsym(handle, "godlpack_library");
   const GDLibrary *table = get == NULL ? NULL : get();
-  const char *reason = get == NULL ? dlerror() : "godlpack_library() gave no table";
-  if (table == NULL && why[0] == 0) PyOS_snprintf(why, n, "%s", reason == NULL ? "it does not open" : reason);
+  const char *reason = get == NULL ? dlerror() : "godlpack_library() returned no table";
+  if (table == NULL && why[0] == 0) PyOS_snprintf(why, n, "%s", reason == NULL ? "dlopen failed" : reason);
   if (table == NULL) gd_say_remedy(why, n);
   return table;
 }
@@ -165,7 +165,8 @@ static bool settle_file(gd_library *l) {
 
 static const char *table_fault(const GDLibrary *t, char *text, size_t n) {
   if (t->version != GODLPACK_LIBRARY_VERSION)
-    PyOS_snprintf(text, n, "its table has version %u, this godlpack knows version %d: build it again with this one",
+    PyOS_snprintf(text, n,
+                  "its table has version %u, but this godlpack supports version %d: build it again with this godlpack",
                   t->version, GODLPACK_LIBRARY_VERSION);
   else if (t->size < offsetof(GDLibrary, call) + sizeof t->call || t->count < 0 ||
            (t->count > 0 && t->functions == NULL) || t->call == NULL)

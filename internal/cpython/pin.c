@@ -92,12 +92,12 @@ static bool hold_lent(record *r) {
   if (r->torch) return false;
   if (gd_table_import(r->api, r->object, &m) != 0 || m == NULL) {
     if (PyErr_Occurred() == NULL)
-      PyErr_SetString(PyExc_BufferError, "a tensor's exchange table lends its memory, but does not share it");
+      PyErr_SetString(PyExc_BufferError, "a tensor's exchange table lends a DLTensor, but exports no managed tensor");
     return false;
   }
   if (m->dl_tensor.data == r->t.data && m->dl_tensor.byte_offset == r->t.byte_offset) return r->pin.managed = m, true;
   gd_managed_drop(m, NULL);
-  return PyErr_SetString(PyExc_BufferError, "a tensor was given other memory while it was passed to a function"), false;
+  return PyErr_SetString(PyExc_BufferError, "a tensor's memory was replaced during the call"), false;
 }
 
 /* ---- the pins of a call ---- */

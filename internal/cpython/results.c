@@ -127,7 +127,7 @@ PyObject *gd_refuse(call *c) {
   }
   const failure *f = c->error.failure;
   if (f == NULL && c->error.speechless) return PyErr_NoMemory();
-  if (f == NULL) return PyErr_Format(class, "%U() failed, and did not say why", c->f->name);
+  if (f == NULL) return PyErr_Format(class, "%U() failed without an error message", c->f->name);
   PyObject *kind = PyUnicode_FromStringAndSize(f->kind, (Py_ssize_t)strlen(f->kind));
   PyObject *named = kind == NULL ? NULL : PyDict_GetItemWithError(PyEval_GetBuiltins(), kind); /* which keeps it */
   Py_DecRef(kind);

@@ -62,7 +62,7 @@ static bool has_memory(int threads, char *why, size_t n) {
   if (!there)
     PyOS_snprintf(
         why, n,
-        "a Go runtime may take %zu MB of address space on %d processors, %zu MB of it for data, and there is less: raise "
+        "a Go runtime may take %zu MB of address space on %d processors, %zu MB of it for data, but less is available: raise "
         "the limit (ulimit -v is %s, ulimit -d is %s)%s, or set the environment variable GOMAXPROCS to fewer processors",
         (wanted + written) / MEGABYTE, threads - OWN, written / MEGABYTE, limit_text(RLIMIT_AS, v, sizeof v),
         limit_text(RLIMIT_DATA, d, sizeof d), stack > 8 * MEGABYTE ? ", take smaller stacks (ulimit -s)" : "");
@@ -95,7 +95,7 @@ static bool has_threads(int threads, char *why, size_t n) {
   if (count < threads)
     PyOS_snprintf(
         why, n,
-        "a Go runtime may take %d threads on %d processors, and there can be only %d more: raise the limit of threads "
+        "a Go runtime may take %d threads on %d processors, but only %d more are allowed: raise the limit of threads "
         "(ulimit -u, or pids.max of the container), or set the environment variable GOMAXPROCS to fewer processors",
         threads, threads - OWN, count);
   return count == threads;
@@ -108,7 +108,7 @@ static bool has_files(char *why, size_t n) {
   if (count < FILES)
     PyOS_snprintf(
         why, n,
-        "a Go runtime takes %d file descriptors to start, and there can be only %d more: close files, or raise their limit "
+        "a Go runtime takes %d file descriptors to start, but only %d more are allowed: close files, or raise their limit "
         "(ulimit -n)",
         FILES, count);
   return count == FILES;

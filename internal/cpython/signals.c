@@ -28,7 +28,7 @@ int32_t __real_x_cgo_sigaction(intptr_t number, const go_sigaction *new, go_siga
    goroutines. */
 static const int handled[] = {SIGSEGV, SIGBUS, SIGFPE, SIGPIPE, SIGURG};
 enum { HANDLED = sizeof handled / sizeof *handled, URGENT = HANDLED - 1 };
-_Static_assert((int)HANDLED == (int)GD_HANDLED, "signals.h says how many there are");
+_Static_assert((int)HANDLED == (int)GD_HANDLED, "signals.h has the number of handled signals");
 
 static GD_OWN struct {
   go_sigaction go;           /* the handler that Go wants to install */

@@ -672,7 +672,7 @@ class Tensor:
         >>> t.__dlpack__(stream=1, max_version=(1, 0))
         Traceback (most recent call last):
             ...
-        ValueError: __dlpack__() argument 'stream': 1 is no stream of device cpu
+        ValueError: __dlpack__() argument 'stream': 1 is not a stream of device cpu
         """
 
     def __dlpack_device__(self) -> tuple[int, int]:

@@ -67,8 +67,8 @@ func (m *Module) resolve(folder string, foreign []string) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("%w\nload_inline takes the newest versions of what it imports (%s) from GOPROXY, or what the module cache has; "+
-		"for others make a module (`go mod init`, `go get`), and call godlpack.load with its folder", err, strings.Join(foreign, ", "))
+	return fmt.Errorf("%w\nload_inline takes the newest versions of its imports (%s) from GOPROXY, or those in the module cache; "+
+		"for other versions, make a module (`go mod init`, `go get`), and call godlpack.load with its folder", err, strings.Join(foreign, ", "))
 }
 
 // imports lists the imports of a folder's files that are neither Go's nor godlpack's.
