@@ -28,9 +28,9 @@ GD_OWN gd_watch gd_watched;
 /* The state of the watched call, the one with this serial number. */
 static GD_OWN struct {
   _Atomic uint64_t serial;
-  _Atomic int64_t first; /* time of the first signal, in milliseconds; 0: none came */
-  atomic_bool wanted;    /* the second one came */
-  atomic_bool again;     /* the watcher sent one, to check again whether the call can be left */
+  _Atomic int64_t first; /* time of the first signal, in milliseconds; 0: no signal yet */
+  atomic_bool wanted;    /* the second signal arrived */
+  atomic_bool again;     /* the watcher sent one, to check again whether the call can be abandoned */
   bool told;
   sigset_t mask; /* of the thread before the handler */
 } state;
@@ -61,7 +61,7 @@ static uintptr_t counter(const void *context) {
 #elif defined(__aarch64__)
   return (uintptr_t)u->uc_mcontext.pc;
 #else
-  return (void)u, 0; /* no call is left */
+  return (void)u, 0; /* no call to abandon */
 #endif
 }
 
@@ -87,13 +87,13 @@ static bool count(const call *c) {
 }
 
 static void on_interrupt(int number, siginfo_t *info, void *context) {
-  static GD_OWN volatile sig_atomic_t inside; /* a handler before this one may call the one that it found: this one */
+  static GD_OWN volatile sig_atomic_t inside; /* a handler installed later may call this one, as the handler that it replaced */
   int saved = errno;
   call *c = gd_watched.call;
   bool main = pthread_equal(pthread_self(), gd_watched.thread), again = main && atomic_exchange(&state.again, false);
   if (c != NULL && !programs && (again ? state.wanted && state.serial == gd_watched.serial : count(c))) {
     if (main) leave(c, context);
-    sem_post(&work); /* it cannot be left here, or by this thread: the watcher sends the main one another signal */
+    sem_post(&work); /* not at this point, or not in this thread: the watcher sends the main thread another signal */
   }
   const action *before = previous;
   if (!again && !inside && before != NULL) {
@@ -247,7 +247,7 @@ PyObject *gd_abandon(call *c) {
     gd_library_abandon(c->f->library);
   }
   c->entry.lost = true;
-  if (c->error.class != NULL) { /* of a call that led to the one that was left */
+  if (c->error.class != NULL) { /* of a call that encloses the abandoned one */
     PyErr_Restore(c->error.class, c->error.value, c->error.trace);
     c->error.class = c->error.value = c->error.trace = NULL;
     return NULL;

@@ -203,7 +203,7 @@ static bool pack_bytes(call *c, PyObject *x, bool text, TVMValue *value) {
   Py_ssize_t n = 0;
   char *data = NULL;
   if (text) data = (char *)PyUnicode_AsUTF8AndSize(x, &n);
-  else PyBytes_AsStringAndSize(x, &data, &n); /* which it is: this does not fail */
+  else PyBytes_AsStringAndSize(x, &data, &n); /* does not fail: x is bytes */
   TVMByteArray *bytes = data == NULL ? NULL : gd_reserve(c, sizeof *bytes);
   if (bytes != NULL) *bytes = (TVMByteArray){data, (size_t)n};
   value->v_handle = bytes;
@@ -277,7 +277,7 @@ bool gd_bind(call *c, PyObject **objects, PyObject *const *args, Py_ssize_t n, P
     PyObject *name = PyTuple_GetItem(kwnames, k), *x = args[n + k];
     int i = 0;
     while (i < f->count && f->parameters[i] != name) i++;
-    if (i == f->count) /* not the same object: perhaps the same name */
+    if (i == f->count) /* another object, but perhaps an equal name */
       for (i = 0; i < f->count && PyUnicode_Compare(f->parameters[i], name) != 0; i++) {}
     if (i == f->count && f->outputs != 0 && PyUnicode_CompareWithASCIIString(name, "like") == 0) like = x;
     else if (i == f->count && f->outputs != 0 && PyUnicode_CompareWithASCIIString(name, "out") == 0)

@@ -78,7 +78,7 @@ PyObject *gd_call(PyObject *self, PyObject *const *args, size_t nargs, PyObject 
       (c->outputs.like != NULL || f->like == NULL ||
        (gd_function_like((gd_function *)self) && gd_take_like(c, f->like)))) {
     if (c->outputs.like == NULL) c->outputs.like = (PyObject *)gd_tensor_type;
-    c->entry.library = gd_library_open(f->library, f); /* once more: an argument's own code may have forked */
+    c->entry.library = gd_library_open(f->library, f); /* again: Python code of an argument may have forked */
     made = c->entry.library == NULL ? NULL : enter(c, &list);
   }
   if (c->entry.lost) return gd_give_frame(fr, true), NULL;

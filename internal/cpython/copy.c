@@ -41,7 +41,7 @@ static void *open_descriptor(int fd) {
     close(fd);
     if ((fd = next) < 0) return NULL;
   }
-  dlerror(); /* that no older copy was there is no error */
+  dlerror(); /* a missing older copy is not an error */
   library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
   close(fd);
   return library;

@@ -24,7 +24,7 @@ static GD_OWN struct {
   action lid;
   bool laid, opened, covered; /* the floor is installed; a runtime may start; the lid is installed */
 } handlers[FAULTS];
-static GD_OWN action seen[SOME]; /* every action that was found; never changed, as a handler may be reading it */
+static GD_OWN action seen[SOME]; /* all found actions; never changed, since a handler may be reading them */
 static GD_OWN int count;
 static GD_OWN uintptr_t interpreter, end; /* the range of Python's own code */
 static GD_OWN pthread_mutex_t changing = PTHREAD_MUTEX_INITIALIZER;
@@ -38,7 +38,7 @@ static int index_of(int number) {
 static void on_floor(int number, siginfo_t *info, void *context) {
   int i = index_of(number), saved = errno;
   const action *reporter = handlers[i].reporter, *below = handlers[i].below;
-  if (reporter != NULL) reporter->sa_handler(number); /* it returns, so that the one below ends the process */
+  if (reporter != NULL) reporter->sa_handler(number); /* returns, and the handler below ends the process */
   gd_pass_on(below, number, info, context);
   errno = saved;
 }
@@ -77,7 +77,7 @@ static void look(int i) {
   action now = gd_handler_of(faults[i]), other = now;
   if (!handlers[i].covered || now.sa_sigaction == on_lid || !is_pythons(&now) || !take_over(i, &now)) return;
   sigaction(faults[i], &handlers[i].lid, &other);
-  if (other.sa_handler != now.sa_handler) take_over(i, &other); /* set meanwhile */
+  if (other.sa_handler != now.sa_handler) take_over(i, &other); /* another thread has set one in between */
 }
 
 /* Prepares for a Go runtime to install its handlers between floor and lid: takes the lid off, or installs the floor. A handler
@@ -108,7 +108,7 @@ static void cover(int i) {
 void gd_faults_open(void) {
   pthread_mutex_lock(&changing);
   if (interpreter == 0) gd_find_code((void *)PyErr_CheckSignals, &interpreter, &end);
-  for (int i = 0; i < FAULTS && gd_runtime_is_lazy(); i++) uncover(i); /* else Go was there before everybody */
+  for (int i = 0; i < FAULTS && gd_runtime_is_lazy(); i++) uncover(i); /* otherwise Go's handlers were installed first */
 }
 
 /* gd_faults_close is called after that.

@@ -22,7 +22,7 @@ void *gd_reserve(call *c, size_t size) {
   size = (size + 15) & ~(size_t)15;
   if (size > c->memory.left) {
     size_t n = size > PAGE ? size : PAGE;
-    block *b = malloc(sizeof *b + sizeof *b + n); /* a second one: to keep what follows aligned to 16 */
+    block *b = malloc(sizeof *b + sizeof *b + n); /* a second header keeps the data aligned to 16 */
     if (b == NULL) return PyErr_NoMemory();
     b->next = c->memory.blocks;
     c->memory.blocks = b;

@@ -18,7 +18,7 @@ static PyObject *current_greenlet(void) {
   if (get == NULL) get = PyObject_GetAttrString(module, "getcurrent");
   PyObject *greenlet = get == NULL ? NULL : PyObject_CallFunctionObjArgs(get, NULL);
   if (greenlet == NULL) return PyErr_Clear(), NULL;
-  Py_DecRef(greenlet); /* it runs: somebody else has a reference */
+  Py_DecRef(greenlet); /* the thread state has another reference, since it runs */
   return greenlet;
 }
 
@@ -72,11 +72,11 @@ typedef struct standin {
   call *call;
   const GDList *args;
   pthread_t caller;
-  pthread_mutex_t mutex; /* of what follows */
+  pthread_mutex_t mutex; /* protects the fields below */
   pthread_cond_t turned;
   enum { ITS, CALLERS, DONE } turn;
   const question *asked;
-  int answer; /* to the question; at the end the call's result */
+  int answer; /* result of the question; finally of the call */
 } standin;
 
 static void turn_to(standin *s, int turn, int answer) {
@@ -160,7 +160,7 @@ int gd_stand_in(call *c, const GDList *args) {
     gd_call_fails(
         c, "RuntimeError",
         "cannot start a thread to call a Go function while another greenlet waits in one: raise the limit of processes (ulimit -u)");
-  if (!ended && started) return -1; /* its memory stays: the thread is gone */
+  if (!ended && started) return -1; /* s is not freed: the thread does not exist in the child */
   if (started) pthread_join(thread, NULL);
   int rc = s->answer;
   c->wait.standin = NULL;

@@ -24,7 +24,7 @@ typedef struct gd_library {
     BY_FORK,
     BY_ABANDON
   } lost;       /* where its state is, after a call: in the parent, or in the abandoned runtime */
-  bool told;    /* the caller was told of the loss, by a warning that became an exception */
+  bool told;    /* a warning about the loss became an exception */
   dev_t device; /* with the file's inode and time of change: a rebuilt library is another one */
   ino_t file;
   struct timespec changed;
@@ -219,7 +219,7 @@ const GDLibrary *gd_library_open(gd_library *l, const gd_function *f) {
            NULL;
   gd_watch_calls();
   PyObject *declarations = declarations_of(table), *check = l->check;
-  Py_IncRef(check); /* it may be replaced meanwhile */
+  Py_IncRef(check); /* the call may replace it */
   PyObject *caller = f != NULL && l->lost != NOTHING && !l->told ? f->name : Py_None;
   PyObject *checked = declarations == NULL ? NULL
                                            : PyObject_CallFunction(check, "OzOi", declarations, state_of(table), caller,
@@ -228,11 +228,11 @@ const GDLibrary *gd_library_open(gd_library *l, const gd_function *f) {
   Py_DecRef(declarations);
   if (checked == NULL) return l->told |= PyErr_ExceptionMatches(PyExc_Warning) != 0, NULL;
   Py_DecRef(checked);
-  if (PyErr_CheckSignals() != 0) return NULL;           /* that came meanwhile */
+  if (PyErr_CheckSignals() != 0) return NULL;           /* signals that arrived during the opening */
   if (l->opened != table) return gd_library_open(l, f); /* the check may have forked */
   if (f != NULL) l->table = table;
   if (!gd_threads_apply()) return NULL;
-  return l->opened == table ? table : gd_library_open(l, f); /* so may a warning */
+  return l->opened == table ? table : gd_library_open(l, f); /* a warning may have forked, too */
 }
 
 /* gd_library_threads passes the number of threads that Go may compute in to all open libraries. */

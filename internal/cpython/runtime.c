@@ -52,7 +52,7 @@ void __wrap_x_cgo_sys_thread_create(void *(*run)(void *), void *argument) {
 bool gd_runtime_is_lazy(void) { return __real_x_cgo_sys_thread_create != NULL; }
 
 static void start(void) {
-  if (atomic_load_explicit(&gd_own_runtime.started, memory_order_relaxed)) return; /* each entry comes by here */
+  if (atomic_load_explicit(&gd_own_runtime.started, memory_order_relaxed)) return; /* the fast case of each entry */
   if (atomic_exchange(&gd_own_runtime.started, true) || !gd_runtime_is_lazy()) return;
   gd_signals_install();
   __real_x_cgo_sys_thread_create(postponed.run, postponed.argument);
@@ -129,7 +129,7 @@ int gd_runtime_exec(void) {
   if (pthread_atfork(NULL, NULL, after_fork) != 0) return PyErr_NoMemory(), -1;
   if (dladdr(&own_life, &info) == 0 || realpath(info.dli_fname, life->path) == NULL ||
       stat(life->path, &life->file) != 0)
-    strcpy(life->path, "?"); /* not from a file: a forked child says so */
+    strcpy(life->path, "?"); /* not from a file: restart() fails in a forked child */
   return 0;
 }
 

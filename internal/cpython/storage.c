@@ -156,7 +156,7 @@ static block *block_map(size_t total) {
   if (before != 0) munmap(p, before);
   munmap(p + before + mapped, HUGE_PAGE - before);
   block *b = (block *)(p + before);
-  madvise(b, mapped, MADV_HUGEPAGE); /* a wish: the kernel may refuse */
+  madvise(b, mapped, MADV_HUGEPAGE); /* only a hint: the kernel may ignore it */
   b->mapped = mapped;
   return b;
 }

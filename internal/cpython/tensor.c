@@ -160,7 +160,7 @@ static PyObject *tensor_get(PyObject *self, void *what) {
     case DATA_PTR: return PyLong_FromUnsignedLongLong((uintptr_t)x->t.data + x->t.byte_offset);
     case READONLY: return PyBool_FromLong(x->flags & DLPACK_READ_ONLY);
     case TRANSPOSED: return gd_enter(GD_OP_tensor_transpose, self, NULL, 0, NULL);
-    case CUDA_INTERFACE: /* consumers ask whether there is one */
+    case CUDA_INTERFACE: /* consumers test for the attribute */
       if (x->t.device.device_type != kDLCUDA && x->t.device.device_type != kDLCUDAManaged)
         return PyErr_Format(PyExc_AttributeError,
                             "a tensor that is not on a CUDA device has no __cuda_array_interface__");
