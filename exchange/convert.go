@@ -40,10 +40,10 @@ func Convert(t cpython.Tensor, like cpython.Object) (cpython.Object, error) {
 	return made, nil
 }
 
-// CanMake reports whether Convert may make objects of a type: whether the type's library imports DLPack tensors.
+// CanConvertTo reports whether Convert may make objects of a type: whether the type's library imports DLPack tensors.
 //
 // GIL: held; no exception may be pending.
-func CanMake(typ cpython.Object) bool {
+func CanConvertTo(typ cpython.Object) bool {
 	function := cpython.Imported(root(typ)).FindIn("from_dlpack")
 	defer function.Release()
 	return function.Exists() || root(typ) == "jax" || root(typ) == "jaxlib" || Find(typ).Exists()

@@ -201,7 +201,7 @@ func goTensor(dtype dlpack.DType, shape []int64) (*dlpack.Tensor, error) {
 
 // allocate returns memory of the caller, checked against the request. The mutex is held: end must wait.
 func (ctx *Ctx) allocate(dtype dlpack.DType, device dlpack.Device, shape []int64) (*dlpack.ManagedTensorVersioned, error) {
-	if !ctx.mayAsk() {
+	if !ctx.mayCallHost() {
 		return nil, errEnded
 	}
 	if _, err := countOf(shape); err != nil {
@@ -286,8 +286,8 @@ func (ctx *Ctx) take(isIt func(*dlpack.Tensor) bool) *dlpack.ManagedTensorVersio
 // over reports whether the call has ended.
 func (ctx *Ctx) over() bool { return ctx.state.Load() == ended }
 
-// mayAsk reports whether requests to the host are allowed. The mutex is held: end waits from now on.
-func (ctx *Ctx) mayAsk() bool { return ctx.state.Or(asking) != ended }
+// mayCallHost reports whether requests to the host are allowed. The mutex is held: end waits from now on.
+func (ctx *Ctx) mayCallHost() bool { return ctx.state.Or(asking) != ended }
 
 // end deletes the remaining outputs. Later uses of the context get an error.
 func (ctx *Ctx) end() {

@@ -51,7 +51,7 @@ func init() {
 	})
 	cpython.Handle(cpython.OpFunctionConvert, func(c *cpython.Call) (cpython.Object, error) {
 		t, _ := cpython.TensorOf(c.Arg(0))
-		if !exchange.CanMake(c.Arg(1)) { // a producer that imports no tensors
+		if !exchange.CanConvertTo(c.Arg(1)) { // a producer that imports no tensors
 			return c.Arg(0).Retain(), nil
 		}
 		return exchange.Convert(t, c.Arg(1))
@@ -238,7 +238,7 @@ func tryLike(c *cpython.Call) (cpython.Object, error) {
 	}
 	typ = typ.Retain()
 	defer typ.Release()
-	if !exchange.CanMake(typ) {
+	if !exchange.CanConvertTo(typ) {
 		return cpython.Object{}, dlpack.Errorf(dlpack.KindType, "%s(): argument 'like': want an array type or an array, got %s", callee(c), like.Repr())
 	}
 	o, err := cpython.NewTensor(dlpack.Float32, []int64{1}, false, true)

@@ -41,7 +41,7 @@ static GD_OWN PyObject *ask, *usual;      /* signal.getsignal; signal.default_in
 
 /* The program has set a handler of its own in Python. Read with the GIL when our handler was put on top, and valid as long as
    ours is there: signal.signal() replaces it. */
-static GD_OWN atomic_bool programs;
+static GD_OWN atomic_bool program_handler;
 static GD_OWN pthread_t watcher;
 static GD_OWN bool watching;
 static GD_OWN sem_t work;
@@ -61,7 +61,7 @@ static uintptr_t counter(const void *context) {
 #elif defined(__aarch64__)
   return (uintptr_t)u->uc_mcontext.pc;
 #else
-  return (void)u, 0; /* no call to abandon */
+  return (void)u, 0; /* no call is abandoned on other processors */
 #endif
 }
 
@@ -87,11 +87,11 @@ static bool count(const call *c) {
 }
 
 static void on_interrupt(int number, siginfo_t *info, void *context) {
-  static GD_OWN volatile sig_atomic_t inside; /* a handler installed later may call this one, as the handler that it replaced */
+  static GD_OWN volatile sig_atomic_t inside; /* the previous handler may itself call this one */
   int saved = errno;
   call *c = gd_watched.call;
   bool main = pthread_equal(pthread_self(), gd_watched.thread), again = main && atomic_exchange(&state.again, false);
-  if (c != NULL && !programs && (again ? state.wanted && state.serial == gd_watched.serial : count(c))) {
+  if (c != NULL && !program_handler && (again ? state.wanted && state.serial == gd_watched.serial : count(c))) {
     if (main) leave(c, context);
     sem_post(&work); /* not at this point, or not in this thread: the watcher sends the main thread another signal */
   }
@@ -113,7 +113,7 @@ static bool is_covered(action *found) {
 }
 
 /* Whether Python has a handler for SIGINT other than its default one. Needs the GIL. */
-static bool is_programs(void) {
+static bool has_program_handler(void) {
   PyObject *set = PyObject_CallFunction(ask, "i", SIGINT);
   if (set == NULL) return PyErr_Clear(), false;
   bool other = set != usual;
@@ -127,7 +127,7 @@ static void install(bool gil) {
   if (!is_covered(&found) || (before = malloc(sizeof *before)) == NULL) return;
   *before = found;
   previous = before;
-  programs = gil && is_programs();
+  program_handler = gil && has_program_handler();
   found.sa_sigaction = on_interrupt;
   found.sa_flags |= SA_SIGINFO | SA_ONSTACK;
   sigaction(SIGINT, &found, NULL);

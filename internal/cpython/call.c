@@ -39,9 +39,9 @@ static PyObject *enter(call *c, const GDList *args) {
                         gd_host_current_stream,
                         c->outputs.scratch,
                         c->outputs.scratch == NULL ? 0 : SCRATCH};
-  bool elsewhere = gd_waiting != 0 && gd_needs_standin(c);
+  bool elsewhere = gd_waiting != 0 && gd_needs_proxy(c);
   if (!c->f->holds) c->entry.thread = PyEval_SaveThread();
-  int rc = elsewhere ? gd_stand_in(c, args) : cross(c, args);
+  int rc = elsewhere ? gd_call_on_proxy(c, args) : cross(c, args);
   if (c->entry.thread != NULL) PyEval_RestoreThread(c->entry.thread);
   c->entry.thread = NULL;
   if (rc == GD_ABANDONED) return gd_abandon(c);

@@ -66,7 +66,7 @@ typedef struct call {
   struct {
     PyObject *class, *value, *trace; /* an exception that Python raised during the call */
     failure *_Atomic failure;        /* the error that fail() got; malloc'ed */
-    atomic_bool speechless;          /* no memory was left for the message */
+    atomic_bool message_lost;        /* no memory was left for the message */
   } error;
   struct {
     const GDLibrary *library; /* the table of the library that runs */
@@ -86,14 +86,15 @@ typedef struct call {
     held *held; /* objects that must live until the end */
   } memory;
   struct {
-    record *borrowed, *pinned; /* of tensors that were not imported: those kept only by their owner, and the pinned ones */
-    followed *followed;        /* our current streams that are set to others' until the end */
+    record *borrowed,
+        *pinned;        /* of tensors that were not imported: those kept only by their owner, and the pinned ones */
+    followed *followed; /* our current streams that are set to others' until the end */
   } tensors;
   struct {
-    struct standin *standin; /* the thread that runs it instead of the calling one; NULL: none */
-    struct call *outer;      /* the next call that waits for a callback */
-    uint64_t caller;         /* the waiting thread */
-    PyObject *greenlet;      /* and its greenlet; NULL without the package greenlet */
+    struct proxy *proxy; /* the thread that runs it instead of the calling one; NULL: none */
+    struct call *outer;  /* the next call that waits for a callback */
+    uint64_t caller;     /* the waiting thread */
+    PyObject *greenlet;  /* and its greenlet; NULL without the package greenlet */
   } wait;
 } call;
 

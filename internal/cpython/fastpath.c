@@ -222,7 +222,8 @@ PyObject *gd_fast_from_dlpack(PyObject *module, PyObject *const *args, Py_ssize_
 static PyObject *make_by_table(gd_tensor *x, const gd_plan *plan) {
   void *made = NULL;
   if (x->flags & DLPACK_READ_ONLY) return NULL; /* importers of tables ignore the flag (R61) */
-  if (x->t.device.device_type != kDLCPU && x->t.device.device_type != kDLCUDA) return NULL; /* other device types may crash torch */
+  if (x->t.device.device_type != kDLCPU && x->t.device.device_type != kDLCUDA)
+    return NULL; /* other device types may crash torch */
   DLManagedTensorVersioned *m = gd_export_versioned(x, 0);
   if (m == NULL) return NULL;
   if (plan->api->managed_tensor_to_py_object_no_sync(m, &made) != 0 || made == NULL) {

@@ -97,7 +97,7 @@ gd_library *gd_library_at(const char *path, PyObject *check) {
 
 /* Whether the loader would return another library for this one: it identifies libraries by path and by file. The path may have
    named another file before, or a parent process may have opened the file by another path. */
-static bool is_mistaken(const gd_library *l) {
+static bool dlopen_returns_another(const gd_library *l) {
   for (const gd_library *k = libraries; k != NULL; k = k->next)
     if (k->loaded && k != l &&
         (strcmp(k->path, l->path) == 0 || (k->inherited && k->device == l->device && k->file == l->file)))
@@ -111,8 +111,8 @@ static void *load(gd_library *l, char *why, size_t n) {
   l->loaded = true;
   gd_faults_open();
   gd_signals_read(before);
-  void *handle = l->inherited || is_mistaken(l) ? gd_open_copy(l->path, why, n)
-                                                : dlopen(l->path, RTLD_NOW | RTLD_LOCAL);
+  void *handle = l->inherited || dlopen_returns_another(l) ? gd_open_copy(l->path, why, n)
+                                                           : dlopen(l->path, RTLD_NOW | RTLD_LOCAL);
   l->link = gd_signals_chain(before);
   gd_faults_close();
   pthread_mutex_unlock(&loading);
@@ -153,7 +153,7 @@ static const GDLibrary *open_file(gd_library *l, PyObject **error, char *why, si
 
 /* Makes sure that a child opens the same file as its parent, and records the file of a first opening: it may have been rebuilt
    since gd_library_at. */
-static bool settle_file(gd_library *l) {
+static bool check_file(gd_library *l) {
   struct stat s;
   bool there = stat(l->path, &s) == 0;
   if (!l->loaded && there) l->device = s.st_dev, l->file = s.st_ino, l->changed = s.st_mtim;
@@ -203,7 +203,7 @@ static const char *state_of(const GDLibrary *t) {
    Threads: any with the GIL; the first opens, others wait. */
 const GDLibrary *gd_library_open(gd_library *l, const gd_function *f) {
   if (l->table != NULL) return l->table;
-  if (!settle_file(l)) return NULL;
+  if (!check_file(l)) return NULL;
   char why[512];
   PyObject *error = NULL;
   PyThreadState *thread = PyEval_SaveThread();

@@ -126,10 +126,12 @@ PyObject *gd_refuse(call *c) {
     return NULL;
   }
   const failure *f = c->error.failure;
-  if (f == NULL && c->error.speechless) return PyErr_NoMemory();
+  if (f == NULL && c->error.message_lost) return PyErr_NoMemory();
   if (f == NULL) return PyErr_Format(class, "%U() failed without an error message", c->f->name);
   PyObject *kind = PyUnicode_FromStringAndSize(f->kind, (Py_ssize_t)strlen(f->kind));
-  PyObject *named = kind == NULL ? NULL : PyDict_GetItemWithError(PyEval_GetBuiltins(), kind); /* borrowed: builtins holds it */
+  PyObject *named = kind == NULL
+                        ? NULL
+                        : PyDict_GetItemWithError(PyEval_GetBuiltins(), kind); /* borrowed: builtins holds it */
   Py_DecRef(kind);
   if (named == NULL && PyErr_Occurred() != NULL && PyErr_ExceptionMatches(PyExc_MemoryError)) return NULL;
   PyErr_Clear(); /* no such name: it is not UTF-8 */

@@ -30,7 +30,9 @@ static int processors(void) {
   const char *asked = getenv("GOMAXPROCS");
   int n = asked == NULL ? 0 : atoi(asked);
   cpu_set_t set;
-  if (n <= 0) n = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : MOST; /* more processors than the set can hold */
+  if (n <= 0)
+    n = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set)
+                                                    : MOST; /* more processors than the set can hold */
   return n < MOST ? n : MOST;
 }
 

@@ -81,8 +81,7 @@ static void on_signal(int number, siginfo_t *info, void *context) {
 int32_t __wrap_x_cgo_sigaction(intptr_t number, const go_sigaction *new, go_sigaction *old) {
   if (gd_own_runtime.started) return __real_x_cgo_sigaction(number, new, old);
   int i = index_of(number);
-  if (i < 0)
-    return __real_x_cgo_sigaction(number, NULL, old); /* Go only sets SA_ONSTACK: see gd_signals_install */
+  if (i < 0) return __real_x_cgo_sigaction(number, NULL, old); /* Go only sets SA_ONSTACK: see gd_signals_install */
   if (old != NULL) *old = (go_sigaction){.handler = (uintptr_t)forward, .flags = SA_SIGINFO | SA_ONSTACK};
   if (new != NULL) actions[i].go = *new;
   return 0;

@@ -77,7 +77,7 @@ func (m *Module) copy(folder, work string) error {
 		return err
 	}
 	if siblings.edits != nil || strings.HasPrefix(theirs.Module.Path, inline) {
-		return m.loosen(folder, theirs, ours)
+		return m.resolveAll(folder, theirs, ours)
 	}
 	return m.vendored(ours)
 }

@@ -14,9 +14,9 @@ import (
 // inline is the prefix of the path of a module that godlpack.load_inline has made from one file.
 const inline = "godlpack.inline/"
 
-// loosen lets the go command resolve the requirements of a workspace's modules, or of a file's imports. godlpack's own
+// resolveAll lets the go command resolve the requirements of a workspace's modules, or of a file's imports. godlpack's own
 // requirements are left out in a first attempt, since they are rarely needed.
-func (m *Module) loosen(folder string, theirs, ours requirements) error {
+func (m *Module) resolveAll(folder string, theirs, ours requirements) error {
 	foreign, isInline := imports(folder), strings.HasPrefix(theirs.Module.Path, inline)
 	if foreign == nil && isInline {
 		return nil
