@@ -117,7 +117,7 @@ def test_inline_function_in_another_process(full, protocol):
     assert b"func Answer()" in data
     assert elsewhere(data, PATH="", GO="none") == "42"  # from the cache: there is no Go
     full.rename(full.with_name("away"))
-    assert "is needed, but was not found" in elsewhere(data, PATH="", GO="none")
+    assert "needs Go" in elsewhere(data, PATH="", GO="none")
 
 
 def test_inline_function_is_built_where_it_is_not(full, tmp_path):
