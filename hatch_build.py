@@ -153,8 +153,8 @@ class GoBuildHook(BuildHookInterface):
         command = shlex.split(done.stdout) or ["cc"]
         if not shutil.which(command[0]):
             self.app.abort(
-                f"godlpack needs a C compiler, and there is no {command[0]!r} on PATH: "
-                "install one (`apt install gcc libc6-dev`, `dnf install gcc`), or set CC to its command."
+                f"godlpack needs a C compiler, but {command[0]!r} is not on PATH: "
+                "install one (`apt install gcc libc6-dev`, `dnf install gcc`), or set CC to the compiler."
             )
         return command
 
@@ -165,7 +165,9 @@ class GoBuildHook(BuildHookInterface):
         probe = ["-shared", "-Wl,--wrap=probe", "-o", str(Path(self.scratch.name, "probe.so")), "-xc", os.devnull]
         if subprocess.run([*compiler, *probe], capture_output=True).returncode == 0:
             return True
-        self.app.display_warning("godlpack: this linker knows no --wrap, so importing godlpack will start Go's runtime")
+        self.app.display_warning(
+            "godlpack: this linker does not support --wrap, so importing godlpack will start Go's runtime"
+        )
         return False
 
     def refuse_other_platforms(self) -> None:

@@ -72,7 +72,7 @@ func parseStream(stream cpython.Object, dev dlpack.Device) (uintptr, error) {
 	case !stream.Given(), value == cuda.NoSync, rocm:
 		return 0, nil
 	}
-	return 0, dlpack.Errorf(dlpack.KindValue, "__dlpack__() argument 'stream': %s is no stream of device %s", stream.Str(), dev)
+	return 0, dlpack.Errorf(dlpack.KindValue, "__dlpack__() argument 'stream': %s is not a stream of device %s", stream.Str(), dev)
 }
 
 func wantsVersioned(version cpython.Object) (bool, error) {
@@ -98,7 +98,7 @@ func parseDevice(pair cpython.Object) (*dlpack.Device, error) {
 	case !ok:
 		return nil, dlpack.Errorf(dlpack.KindType, "__dlpack__() argument 'dl_device': want None or a tuple (type, id), got %s", pair.Repr())
 	case int64(d.Type) != typ || int64(d.ID) != id:
-		return nil, dlpack.Errorf(dlpack.KindBuffer, "__dlpack__() argument 'dl_device': there is no device %s", pair.Repr())
+		return nil, dlpack.Errorf(dlpack.KindBuffer, "__dlpack__() argument 'dl_device': want a device of DLPack, got %s", pair.Repr())
 	}
 	return &d, nil
 }
@@ -158,9 +158,9 @@ func handOver(dev dlpack.Device, consumer uintptr) error {
 func fitsLegacy(t cpython.Tensor) error {
 	switch {
 	case t.Padded():
-		return dlpack.Errorf(dlpack.KindBuffer, "the lanes of %s are padded to bytes, which a legacy DLPack capsule cannot say; ask with max_version=(1, 0)", t.Record().DType)
+		return dlpack.Errorf(dlpack.KindBuffer, "the lanes of %s are padded to bytes, which a legacy DLPack capsule cannot express; pass max_version=(1, 0)", t.Record().DType)
 	case t.ReadOnly():
-		return dlpack.Errorf(dlpack.KindBuffer, "the tensor is read-only, which a legacy DLPack capsule cannot say; ask with max_version=(1, 0) or copy=True")
+		return dlpack.Errorf(dlpack.KindBuffer, "the tensor is read-only, which a legacy DLPack capsule cannot express; pass max_version=(1, 0) or copy=True")
 	}
 	return nil
 }

@@ -21,7 +21,7 @@ type Imported struct {
 //
 // Owns: the result is new and the capsule used; on error there is no result, and a refused capsule is unchanged.
 func Import(c cpython.Object) (Imported, error) {
-	if err := live(c); err != nil {
+	if err := checkLive(c); err != nil {
 		return Imported{}, err
 	}
 	m := c.Managed()
@@ -38,12 +38,12 @@ func Import(c cpython.Object) (Imported, error) {
 	return taken, err
 }
 
-func live(c cpython.Object) error {
+func checkLive(c cpython.Object) error {
 	switch {
 	case c.HasName(cpython.NameLegacy), c.HasName(cpython.NameVersioned):
 		return nil
 	case c.HasName(cpython.NameLegacyUsed), c.HasName(cpython.NameVersionedUsed): // R38
-		return dlpack.Errorf(dlpack.KindValue, "the capsule was consumed before (%q); ask its producer for a new one", c.CapsuleText())
+		return dlpack.Errorf(dlpack.KindValue, "the capsule was already consumed (its name is %q); get a new one from its producer", c.CapsuleText())
 	}
 	return dlpack.Errorf(dlpack.KindValue, "want a capsule named \"dltensor\" or \"dltensor_versioned\", got %q", c.CapsuleText())
 }

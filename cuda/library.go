@@ -80,5 +80,5 @@ func zeroTerminated(text string) *byte {
 }
 
 func missing(name string) error {
-	return dlpack.Errorf(dlpack.KindRuntime, "the CUDA driver has no function %s: it is too old for this", name)
+	return dlpack.Errorf(dlpack.KindRuntime, "the CUDA driver has no function %s: it is too old", name)
 }

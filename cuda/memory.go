@@ -27,7 +27,7 @@ func (dev *Device) AllocOf(kind dlpack.DeviceType, bytes int) (*Memory, error) {
 	case dlpack.CUDAManaged:
 		return dev.AllocManaged(bytes)
 	}
-	return nil, dlpack.Errorf(dlpack.KindBuffer, "CUDA has no memory on %s", kind)
+	return nil, dlpack.Errorf(dlpack.KindBuffer, "CUDA cannot allocate memory on %s", kind)
 }
 
 // Alloc allocates bytes on the device, aligned to 256; their content is undefined. It may wait for all work on the device. For

@@ -16,7 +16,7 @@ const CompilerVariable = "GODLPACK_LIBNVRTC"
 
 // ErrNoCompiler is the error of Compile without NVRTC: neither on the loader's path, nor loaded already by another library of
 // the process, as torch does.
-var ErrNoCompiler = errors.New("no NVRTC to compile CUDA C with")
+var ErrNoCompiler = errors.New("NVRTC, the compiler of CUDA C, is not available")
 
 // compiler holds the functions of NVRTC.
 type compiler struct {

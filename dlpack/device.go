@@ -148,7 +148,7 @@ func ParseDevice(name string) (Device, error) {
 		}
 		n, err := strconv.ParseUint(id, 10, 31)
 		if err != nil {
-			return Device{}, Errorf(KindValue, "device %q: want a number from 0 to 2147483647 behind the colon, got %q", name, id)
+			return Device{}, Errorf(KindValue, "device %q: want a number from 0 to 2147483647 after the colon, got %q", name, id)
 		}
 		return Device{Type: row.kind, ID: int32(n)}, nil
 	}

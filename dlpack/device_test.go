@@ -38,9 +38,9 @@ func TestParseDevice(t *testing.T) {
 		t.Errorf("want cuda:0, got %v, %v", got, err)
 	}
 	for name, message := range map[string]string{
-		"cuda:":           `device "cuda:": want a number from 0 to 2147483647 behind the colon, got ""`,
-		"cuda:-1":         `device "cuda:-1": want a number from 0 to 2147483647 behind the colon, got "-1"`,
-		"cuda:2147483648": `device "cuda:2147483648": want a number from 0 to 2147483647 behind the colon, got "2147483648"`,
+		"cuda:":           `device "cuda:": want a number from 0 to 2147483647 after the colon, got ""`,
+		"cuda:-1":         `device "cuda:-1": want a number from 0 to 2147483647 after the colon, got "-1"`,
+		"cuda:2147483648": `device "cuda:2147483648": want a number from 0 to 2147483647 after the colon, got "2147483648"`,
 		"gpu": `device "gpu": want one of cpu, cuda, cuda_host, opencl, vulkan, metal, vpi, rocm, rocm_host, ext_dev, ` +
 			`cuda_managed, oneapi, webgpu, hexagon, maia, trn, tpu, tpu_host, ascend, with or without :id`,
 	} {

@@ -40,10 +40,10 @@ func Convert(t cpython.Tensor, like cpython.Object) (cpython.Object, error) {
 	return made, nil
 }
 
-// CanMake reports whether Convert may make objects of a type: whether the type's library imports DLPack tensors.
+// CanConvertTo reports whether Convert may make objects of a type: whether the type's library imports DLPack tensors.
 //
 // GIL: held; no exception may be pending.
-func CanMake(typ cpython.Object) bool {
+func CanConvertTo(typ cpython.Object) bool {
 	function := cpython.Imported(root(typ)).FindIn("from_dlpack")
 	defer function.Release()
 	return function.Exists() || root(typ) == "jax" || root(typ) == "jaxlib" || Find(typ).Exists()
@@ -55,9 +55,9 @@ func makeByTable(t cpython.Tensor, typ cpython.Object, table cpython.Table) (cpy
 	case t.ReadOnly():
 		return cpython.Object{}, readOnly(typ)
 	case torch && !torchDevices[t.Record().Device.Type]:
-		return cpython.Object{}, dlpack.Errorf(dlpack.KindBuffer, "%s has no memory on %s", typ.Name(), t.Record().Device)
+		return cpython.Object{}, dlpack.Errorf(dlpack.KindBuffer, "%s does not support memory on %s", typ.Name(), t.Record().Device)
 	case torch && negative(t.Record().StridesSlice()):
-		return cpython.Object{}, dlpack.Errorf(dlpack.KindBuffer, "%s has no negative strides, got %v; use .contiguous()", typ.Name(), t.Record().StridesSlice())
+		return cpython.Object{}, dlpack.Errorf(dlpack.KindBuffer, "%s does not support negative strides, got %v; use .contiguous()", typ.Name(), t.Record().StridesSlice())
 	}
 	made, err := table.Make(t)
 	if err != nil {

@@ -19,7 +19,7 @@ func Find(typ cpython.Object) cpython.Table {
 		if !value.Exists() {
 			continue
 		}
-		table := spoken(cpython.TableAt(value))
+		table := supportedTable(cpython.TableAt(value))
 		value.Release()
 		if table.Exists() {
 			return table
@@ -28,9 +28,9 @@ func Find(typ cpython.Object) cpython.Table {
 	return cpython.Table{}
 }
 
-// spoken follows the older versions of a table to the first one of our major version; the zero Table if there is none, or if
-// it lacks the functions that import and export tensors (R53, R64).
-func spoken(t cpython.Table) cpython.Table {
+// supportedTable follows the older versions of a table to the first one of our major version; the zero Table if there is none,
+// or if it lacks the functions that import and export tensors (R53, R64).
+func supportedTable(t cpython.Table) cpython.Table {
 	for t.Exists() && !dlpack.Current.Compatible(t.Record().Header.Version) {
 		t = t.Older()
 	}

@@ -10,9 +10,9 @@ import (
 type guard struct{ attribute, refusal string }
 
 var guards = []guard{
-	{"requires_grad", "the tensor requires grad, and autograd would not see what is done to it; use .detach()"},
-	{"is_conj", "the tensor is a lazy conjugate: its memory holds other values; use .resolve_conj()"},
-	{"is_neg", "the tensor is a lazy negative: its memory holds other values; use .resolve_neg()"},
+	{"requires_grad", "the tensor requires grad, and autograd would not record operations on it; use .detach()"},
+	{"is_conj", "the tensor is a lazy conjugate: its memory holds the values before conjugation; use .resolve_conj()"},
+	{"is_neg", "the tensor is a lazy negative: its memory holds the values before negation; use .resolve_neg()"},
 }
 
 // guarded reports whether objects of a type must be inspected: whether the type has the attributes of all guards.

@@ -21,8 +21,8 @@ type Request struct {
 	Reads, Writes bool
 }
 
-// asksMore reports whether a request has more than the defaults: a device, or a value of copy.
-func (r Request) asksMore() bool { return r.Device != nil || r.Copy != capsule.CopyIfNeeded }
+// hasDeviceOrCopy reports whether a request has more than the defaults: a device, or a value of copy.
+func (r Request) hasDeviceOrCopy() bool { return r.Device != nil || r.Copy != capsule.CopyIfNeeded }
 
 // Import makes a Tensor over x's memory: x is a Tensor, an object with an exchange table or __dlpack__, or a live
 // DLPack capsule. Memory that cannot be shared as requested is a BufferError, an x that is not a tensor a TypeError;
@@ -35,7 +35,7 @@ func Import(x cpython.Object, r Request) (cpython.Object, error) {
 	if err != nil {
 		return cpython.Object{}, err
 	}
-	return settle(taken, r)
+	return copyOrMove(taken, r)
 }
 
 // take imports x by the fastest protocol that x has.
@@ -107,7 +107,7 @@ func takeByMethod(x, method cpython.Object, r Request) (capsule.Imported, error)
 	}
 	defer c.Release()
 	taken, err := takeAnswer(x, c)
-	more := len(stream) > 0 || bare && r.asksMore() // the fast path passes no stream; what refuses copy= may take max_version
+	more := len(stream) > 0 || bare && r.hasDeviceOrCopy() // the fast path passes no stream; what refuses copy= may take max_version
 	if err == nil && !more && (bare || taken.Versioned || taken.Immutable) {
 		cpython.SetPlan(x.Type(), cpython.Plan{Protocol: methodOrBuffer(x, taken), Immutable: taken.Immutable, Bare: bare})
 	}
@@ -125,10 +125,10 @@ func ask(method cpython.Object, r Request, stream []cpython.Keyword, known bool)
 		}
 		cpython.ClearError()
 	}
-	c, err = question(method, r, stream)
+	c, err = callDLPack(method, r, stream)
 	if err != nil && r.Copy == capsule.CopyAlways && cpython.RaisedBufferError() {
 		cpython.ClearError()
-		c, err = question(method, Request{Device: r.Device}, stream)
+		c, err = callDLPack(method, Request{Device: r.Device}, stream)
 	}
 	if err == nil || !cpython.BlamesArguments() {
 		return c, false, err
@@ -138,8 +138,8 @@ func ask(method cpython.Object, r Request, stream []cpython.Keyword, known bool)
 	return c, true, err
 }
 
-// question calls __dlpack__ with the arguments of a request, and with the stream.
-func question(method cpython.Object, r Request, stream []cpython.Keyword) (cpython.Object, error) {
+// callDLPack calls __dlpack__ with the arguments of a request, and with the stream.
+func callDLPack(method cpython.Object, r Request, stream []cpython.Keyword) (cpython.Object, error) {
 	keywords, err := keywordsOf(r)
 	if err != nil {
 		return cpython.Object{}, err
@@ -234,8 +234,8 @@ func pairOf(a, b int64) (cpython.Object, error) {
 	return cpython.TupleOf(items)
 }
 
-// settle does what a request asks for and the producer did not do: a copy (R47), a move to another device.
-func settle(taken capsule.Imported, r Request) (cpython.Object, error) {
+// copyOrMove does what a request asks for and the producer did not do: a copy (R47), a move to another device.
+func copyOrMove(taken capsule.Imported, r Request) (cpython.Object, error) {
 	t, _ := cpython.TensorOf(taken.Tensor)
 	dev := t.Record().Device
 	moves := r.Device != nil && *r.Device != dev

@@ -116,7 +116,7 @@ func takeNumPy(x cpython.Object, r Request) (capsule.Imported, error) {
 	typ := x.Type().Retain() // x's own code may change its class
 	defer typ.Release()
 	if typ.Has("mask") {
-		return capsule.Imported{}, dlpack.Errorf(dlpack.KindBuffer, "%s: a masked array's memory does not say what is masked; use .filled() or .data", typ.Name())
+		return capsule.Imported{}, dlpack.Errorf(dlpack.KindBuffer, "%s: the memory of a masked array does not include its mask; use .filled() or .data", typ.Name())
 	}
 	if err := learn(x); err != nil {
 		return capsule.Imported{}, err
@@ -160,7 +160,7 @@ func takeNumPyCopy(x cpython.Object) (capsule.Imported, error) {
 // Owns: the result is new; on error there is none.
 func NumPyDType(d dlpack.DType, padded bool) (cpython.Object, error) {
 	if d.SubByte() && !padded {
-		return cpython.Object{}, dlpack.Errorf(dlpack.KindBuffer, "numpy has no packed %s", d)
+		return cpython.Object{}, dlpack.Errorf(dlpack.KindBuffer, "numpy does not support packed %s", d)
 	}
 	if d == dlpack.Float128 { // numpy's is the C compiler's long double
 		return cpython.Object{}, dlpack.Errorf(dlpack.KindBuffer, "numpy has no IEEE float128")

@@ -129,7 +129,7 @@ func torchLayout() (l cpython.TorchLayout, ok bool) {
 		return l, false
 	}
 	shared.Release()
-	l.Resizable = cleared(before, own.address.Allocation())
+	l.Resizable = clearedByte(before, own.address.Allocation())
 	if own.resizable() || l.Storage <= 0 || l.Resizable <= 0 || l.Deleter <= 0 || l.Size <= 0 {
 		return l, false
 	}
@@ -179,8 +179,8 @@ func wordAt(memory []byte, number cpython.Object) int {
 	return found
 }
 
-// cleared returns the offset of the one byte that changed from 1 to 0, -1 if any other byte changed or none did.
-func cleared(before, after []byte) int {
+// clearedByte returns the offset of the one byte that changed from 1 to 0, -1 if any other byte changed or none did.
+func clearedByte(before, after []byte) int {
 	found := -1
 	for i := range before {
 		if before[i] == after[i] {

@@ -59,7 +59,7 @@ func (c *Call) Tensor(i int) (*dlpack.Tensor, dlpack.Flags) {
 
 // read returns the record of a tensor of elements T in the host's memory.
 func read[T tensor.Element](c *Call, i int) *dlpack.Tensor {
-	if t := c.again(i, typeOf[T]()); t != nil {
+	if t := c.readBefore(i, typeOf[T]()); t != nil {
 		return t
 	}
 	return c.readable(i, tensor.DTypeOf[T](), typeOf[T]())
@@ -71,9 +71,9 @@ func typeOf[T any]() unsafe.Pointer {
 	return *(*unsafe.Pointer)(unsafe.Pointer(&p))
 }
 
-// again returns the record of argument i, if it was read as the same Go type before and is declared with one dtype only: no
-// further check is needed then.
-func (c *Call) again(i int, as unsafe.Pointer) *dlpack.Tensor {
+// readBefore returns the record of argument i, if it was read as the same Go type before and is declared with one dtype only:
+// no further check is needed then.
+func (c *Call) readBefore(i int, as unsafe.Pointer) *dlpack.Tensor {
 	if atomic.LoadPointer(&c.fn.plan.params[i].read) != as || c.converted != nil {
 		return nil
 	}

@@ -91,7 +91,7 @@ func (c *Call) run(ret *packed.Ret) (err error) {
 		return err
 	}
 	if err := c.fn.Do(c); err != nil {
-		return legible(err)
+		return readOnce(err)
 	}
 	gcstress.Crossing()
 	if c.err != nil {

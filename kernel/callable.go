@@ -95,7 +95,7 @@ func (c *Call) blockOf(value any) (packed.Cell, error) {
 		r := v.Record()
 		return c.lend(&r)
 	}
-	return packed.Cell{}, Errorf(TypeError, "callback: want an argument that Python has too, got a %T", value)
+	return packed.Cell{}, Errorf(TypeError, "callback: want an argument of a type that Python has, got a %T", value)
 }
 
 // valueOf converts a callback's result to a Go value.

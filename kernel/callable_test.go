@@ -116,9 +116,9 @@ func TestCallbackErrors(t *testing.T) {
 	}{
 		{"raises", packed.Null, kernel.ErrRaised, one, "the caller has an exception pending"},
 		{"no argument of Python's", packed.Null, nil, func(f kernel.Callable) error { _, err := f.Call("a", struct{}{}); return err },
-			"TypeError: callback: want an argument that Python has too, got a struct {}"},
+			"TypeError: callback: want an argument of a type that Python has, got a struct {}"},
 		{"in a list", packed.Null, nil, func(f kernel.Callable) error { _, err := f.Call([]any{"a", uint8(1)}); return err },
-			"TypeError: callback: want an argument that Python has too, got a uint8"},
+			"TypeError: callback: want an argument of a type that Python has, got a uint8"},
 		{"invalid tensor", packed.Tensor(&invalid), nil, one, "BufferError: callback's result: ndim: want 0 to 64, got -1"},
 		{"argument that is none", packed.Argument(5), nil, one, "ValueError: callback's result: want one of 2 arguments, got number 5"},
 		{"argument behind the last", packed.Argument(2), nil, one, "ValueError: callback's result: want one of 2 arguments, got number 2"},

@@ -27,7 +27,7 @@ func (c *Call) check() error {
 		c.vars[i] = dlpack.DType{}
 	}
 	for i := range p.params {
-		if i < n && c.plainly(&p.params[i], i) {
+		if i < n && c.fitsPlain(&p.params[i], i) {
 			continue
 		}
 		if err := c.checkArgument(i); err != nil {

@@ -19,14 +19,14 @@ type operand struct {
 	slot  *slot
 }
 
-// plainly reports whether argument i is a usual tensor and fits: on the expected device, checked by the host, of one of the
+// fitsPlain reports whether argument i is a usual tensor and fits: on the expected device, checked by the host, of one of the
 // slot's dtypes. It returns false where checkTensor must decide; checkTensor repeats the same bindings.
-func (c *Call) plainly(s *slot, i int) bool {
+func (c *Call) fitsPlain(s *slot, i int) bool {
 	if !s.plain {
 		return false
 	}
 	t := c.args.Plain(i, s.mask)
-	if t == nil || !s.commonOn(t.Device.Type) || t.DType != s.DTypes[0] && !slices.Contains(s.DTypes[1:], t.DType) {
+	if t == nil || !s.isUsualOn(t.Device.Type) || t.DType != s.DTypes[0] && !slices.Contains(s.DTypes[1:], t.DType) {
 		return false
 	}
 	if s.variable >= 0 && c.bind(s.variable, t.DType) != t.DType {
@@ -39,11 +39,11 @@ func (c *Call) plainly(s *slot, i int) bool {
 	if !fits {
 		fits, _ = c.shapeFits(s, t.ShapeSlice(), i)
 	}
-	return fits && (!s.Mutable || s.Untyped || apart(t))
+	return fits && (!s.Mutable || s.Untyped || elementsApart(t))
 }
 
-// commonOn reports whether a tensor of this slot is usually on such a device.
-func (s *slot) commonOn(kind dlpack.DeviceType) bool {
+// isUsualOn reports whether a tensor of this slot is usually on such a device.
+func (s *slot) isUsualOn(kind dlpack.DeviceType) bool {
 	return kind == s.where || s.where == 0 && (kind == dlpack.CPU || kind == dlpack.CUDA)
 }
 
@@ -78,8 +78,8 @@ func (c *Call) shapeFits(s *slot, dims []int64, arg int) (fits bool, wrong *axis
 	return true, nil
 }
 
-// apart reports whether no two elements of t share memory.
-func apart(t *dlpack.Tensor) bool {
+// elementsApart reports whether no two elements of t share memory.
+func elementsApart(t *dlpack.Tensor) bool {
 	dims, steps := t.ShapeSlice(), t.StridesSlice()
 	return steps == nil || dlpack.IsContiguous(dims, steps, 'C') || !dlpack.SelfOverlap(dims, steps)
 }
@@ -154,7 +154,7 @@ func (c *Call) chooseType(o *operand) (dlpack.DType, *refusal) {
 		return d, nil
 	}
 	if s.variable >= 0 && (len(s.DTypes) == 0 || slices.Contains(s.DTypes, o.DType)) {
-		return d, o.refuse(TypeError, ", where "+s.Var+" is "+d.String())
+		return d, o.refuse(TypeError, ", but "+s.Var+" is "+d.String())
 	}
 	return d, o.refuse(TypeError, "")
 }
@@ -174,7 +174,7 @@ func (c *Call) checkShape(o *operand, arg int) *refusal {
 // extentFits checks one extent, and binds an unbound name to it.
 func (c *Call) extentFits(a *axis, n int64, arg int) bool {
 	switch {
-	case a.name == whatever:
+	case a.name == anyExtent:
 		return true
 	case a.name == fixed:
 		return n == a.value
@@ -190,7 +190,7 @@ func (c *Call) wrongExtent(o *operand, a *axis) *refusal {
 		return o.refuse(ValueError, "")
 	}
 	name, binder := c.fn.plan.names[a.name], c.fn.Params[c.binders[a.name]].Name
-	return o.refuse(ValueError, ", where "+name+" is "+strconv.FormatInt(c.extents[a.name], 10)+" by '"+binder+"'")
+	return o.refuse(ValueError, ", but "+name+" is "+strconv.FormatInt(c.extents[a.name], 10)+" in '"+binder+"'")
 }
 
 // checkLayout checks the elements' layout: order, alignment, and lanes below a byte.
@@ -204,8 +204,8 @@ func (o *operand) checkLayout() *refusal {
 	if !o.slot.Untyped && o.DType.SubByte() && paddedInGo(o.DType) != o.flags.Has(dlpack.SubbytePadded) {
 		return o.refuse(BufferError, ", with lanes "+storageText(o.flags))
 	}
-	if o.slot.Mutable && !o.slot.Untyped && !apart(o.Tensor) {
-		return o.refuse(ValueError, ", of which elements share memory; "+dlpack.WriteRemedy(o.name()))
+	if o.slot.Mutable && !o.slot.Untyped && !elementsApart(o.Tensor) {
+		return o.refuse(ValueError, ", with elements that share memory; "+dlpack.WriteRemedy(o.name()))
 	}
 	return nil
 }

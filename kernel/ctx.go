@@ -152,7 +152,7 @@ func EmptyOn[T tensor.Element](ctx *Ctx, device dlpack.Device, shape ...int64) (
 func (ctx *Ctx) output(dtype dlpack.DType, device dlpack.Device, shape []int64) (*dlpack.Tensor, error) {
 	if ctx == nil {
 		if device.Type != dlpack.CPU {
-			return nil, Errorf(BufferError, "want memory on %v, got no caller who has some", device)
+			return nil, Errorf(BufferError, "want memory on %v, but this call has no caller that could allocate it", device)
 		}
 		return goTensor(dtype, shape)
 	}
@@ -167,7 +167,7 @@ func (ctx *Ctx) output(dtype dlpack.DType, device dlpack.Device, shape []int64) 
 	}
 	if dtype.SubByte() && m.Flags.Has(dlpack.SubbytePadded) != paddedInGo(dtype) {
 		ctx.host.Delete(m)
-		return nil, Errorf(BufferError, "want memory for %v with a byte a lane, got it packed: return Go memory instead", dtype)
+		return nil, Errorf(BufferError, "want memory for %v with one byte a lane, but the caller allocates packed lanes: return Go memory instead", dtype)
 	}
 	ctx.outputs = append(ctx.outputs, m)
 	return &m.Tensor, nil
@@ -201,7 +201,7 @@ func goTensor(dtype dlpack.DType, shape []int64) (*dlpack.Tensor, error) {
 
 // allocate returns memory of the caller, checked against the request. The mutex is held: end must wait.
 func (ctx *Ctx) allocate(dtype dlpack.DType, device dlpack.Device, shape []int64) (*dlpack.ManagedTensorVersioned, error) {
-	if !ctx.mayAsk() {
+	if !ctx.mayCallHost() {
 		return nil, errEnded
 	}
 	if _, err := countOf(shape); err != nil {
@@ -286,8 +286,8 @@ func (ctx *Ctx) take(isIt func(*dlpack.Tensor) bool) *dlpack.ManagedTensorVersio
 // over reports whether the call has ended.
 func (ctx *Ctx) over() bool { return ctx.state.Load() == ended }
 
-// mayAsk reports whether requests to the host are allowed. The mutex is held: end waits from now on.
-func (ctx *Ctx) mayAsk() bool { return ctx.state.Or(asking) != ended }
+// mayCallHost reports whether requests to the host are allowed. The mutex is held: end waits from now on.
+func (ctx *Ctx) mayCallHost() bool { return ctx.state.Or(asking) != ended }
 
 // end deletes the remaining outputs. Later uses of the context get an error.
 func (ctx *Ctx) end() {

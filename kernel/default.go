@@ -86,7 +86,7 @@ func (d *Default) block(value any) (string, packed.Cell) {
 	case []string:
 		return list(d, v)
 	}
-	panic(fmt.Sprintf("kernel: default %v: want a value that Python has too, got a %T", value, value))
+	panic(fmt.Sprintf("kernel: default %v: want a value of a type that Python has, got a %T", value, value))
 }
 
 func list[T any](d *Default, values []T) (string, packed.Cell) {

@@ -19,8 +19,8 @@
 //	}
 //
 // The command godlpack writes such declarations from a function's Go types and comments. Arguments that do not fit never reach
-// the function; the caller gets "saxpy(): argument 'y': want float32[n] on cpu, writable, got float32[4] on cpu, where n is 3
-// by 'x'".
+// the function; the caller gets "saxpy(): argument 'y': want float32[n] on cpu, writable, got float32[4] on cpu, but n is 3
+// in 'x'".
 //
 // # What a function may use
 //

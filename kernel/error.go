@@ -35,9 +35,9 @@ func Errorf(kind dlpack.Kind, format string, a ...any) error {
 // ErrRaised reports that the host keeps the exception that is the reason: the caller wants to stop, or a callback raised one.
 var ErrRaised = errors.New("the caller has an exception pending")
 
-// legible returns an author's error after reading its kind and text once, as the host will: a panic of its methods counts as
+// readOnce returns an author's error after reading its kind and text once, as the host will: a panic of its methods counts as
 // the function's here, and would end the process in the host.
-func legible(err error) error {
+func readOnce(err error) error {
 	if !errors.Is(err, ErrRaised) {
 		_, _ = dlpack.KindOf(err), dlpack.MessageOf(err)
 	}
@@ -49,25 +49,26 @@ func raise(err error) {
 	panic(dlpack.Errorf(dlpack.KindOf(err), "%w", err))
 }
 
-// A crash is a panic by the function's own fault, as an error that does not have the function's name yet.
-type crash struct{ err *Error }
+// A panicError is a panic by the function's own fault, as an error that does not have the function's name yet.
+type panicError struct{ err *Error }
 
-// caught converts a panic to a crash, or to the *Error that ends the call. Call it during the recovery, for the stack.
-func caught(p any) any {
+// asPanicError converts a panic to a panicError, or to the *Error that ends the call. Call it during the recovery,
+// for the stack.
+func asPanicError(p any) any {
 	switch p := p.(type) {
-	case crash: // caught before, in another goroutine
+	case panicError: // recovered before, in another goroutine
 		return p
 	case *Error:
-		if line := misuse(); line != "" {
-			return crash{&Error{Kind: p.Kind, Msg: p.Msg + " (" + line + ")"}}
+		if line := misusedLine(); line != "" {
+			return panicError{&Error{Kind: p.Kind, Msg: p.Msg + " (" + line + ")"}}
 		}
 		return p
 	}
-	return crash{&Error{Kind: RuntimeError, Msg: fmt.Sprintf("Go panicked: %v\n\n%s", p, debug.Stack())}}
+	return panicError{&Error{Kind: RuntimeError, Msg: fmt.Sprintf("Go panicked: %v\n\n%s", p, debug.Stack())}}
 }
 
-// misuse returns the line that called a method of package tensor that panicked, such as Slice or At; "" for other panics.
-func misuse() string {
+// misusedLine returns the line that called a method of package tensor that panicked, such as Slice or At; "" for other panics.
+func misusedLine() string {
 	var stack [32]uintptr
 	frames := runtime.CallersFrames(stack[:runtime.Callers(1, stack[:])])
 	frame, more := frames.Next()
@@ -88,8 +89,8 @@ func inTensor(frame runtime.Frame) bool { return strings.HasPrefix(frame.Functio
 
 // panicked returns the error that a panic becomes. Call it during the recovery, for the stack.
 func panicked(name string, p any) error {
-	switch p := caught(p).(type) {
-	case crash:
+	switch p := asPanicError(p).(type) {
+	case panicError:
 		return dlpack.Wrap(p.err, name+"()")
 	case *Error:
 		return p

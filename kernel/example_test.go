@@ -54,7 +54,7 @@ func Example() {
 	// Output:
 	// dot(x, y)
 	// 11 <nil>
-	// ValueError: dot(): argument 'y': want float64[n] on cpu, got float64[3] on cpu, where n is 2 by 'x'
+	// ValueError: dot(): argument 'y': want float64[n] on cpu, got float64[3] on cpu, but n is 2 in 'x'
 }
 
 // Parallel splits a loop; a function can be tried without a caller, by a nil Ctx.

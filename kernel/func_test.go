@@ -62,8 +62,8 @@ func TestBadDeclarations(t *testing.T) {
 		{tensor(func(p *kernel.Param) { p.DTypes = []dlpack.DType{{Code: 2, Bits: 33, Lanes: 1}} }), "f: parameter x: dtype float: want 16, 32, 64 or 128 bits, got 33"},
 		{tensor(func(p *kernel.Param) { p.Order = "A" }), `f: parameter x: order "A": want C, F or none`},
 		{tensor(func(p *kernel.Param) { p.Device = "gpu" }), `f: parameter x: device "gpu": want one of`},
-		{tensor(func(p *kernel.Param) { p.Convert, p.Mutable = true, true }), "f: parameter x: want no conversion of what is written, or of what the host cannot reach"},
-		{tensor(func(p *kernel.Param) { p.Convert, p.Device = true, "any" }), "f: parameter x: want no conversion"},
+		{tensor(func(p *kernel.Param) { p.Convert, p.Mutable = true, true }), "f: parameter x: convert: want a tensor that is not mutable, in memory of the host"},
+		{tensor(func(p *kernel.Param) { p.Convert, p.Device = true, "any" }), "f: parameter x: convert: want a tensor that is not mutable"},
 		{tensor(func(p *kernel.Param) { p.Shape = []kernel.Extent{"...", "..."} }), "f: parameter x: shape [... ...]: want ... once"},
 		{tensor(func(p *kernel.Param) { p.Shape = []kernel.Extent{"-1"} }), `f: parameter x: shape [-1]: want numbers, at most 16 names, *, or ..., got "-1"`},
 		{tensor(func(p *kernel.Param) { p.Shape = []kernel.Extent{"01"} }), `got "01"`},
@@ -223,7 +223,7 @@ Twice \ """
 Args:
     x: float32|float64[n, 3, *, ...] on cpu, C-contiguous; dtype T
     y: any[...] on any device, writable or None
-    z: list of any[] on cpu; converted where it is another
+    z: list of any[] on cpu; other dtypes are converted
     a: uint8; default 3
     b: str or None; default None
     c: callable or None; default None
@@ -237,10 +237,10 @@ Returns:
     list of int
 
 Raises:
-    TypeError: an argument is of another kind, dtype or rank
-    ValueError: a number is out of range, extents disagree, or what is written overlaps
+    TypeError: an argument has another kind, dtype or rank
+    ValueError: a number is out of range, extents disagree, or a written tensor overlaps another
     OverflowError: an integer is beyond 64 bits, or for a float beyond its range
-    BufferError: memory is elsewhere, read-only, or not laid out as wanted`)
+    BufferError: memory is on another device, read-only, or has another layout`)
 }
 
 // A list of tensors has no out=.

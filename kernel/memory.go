@@ -13,7 +13,7 @@ import (
 // A device other than the host, or an invalid shape, is a BufferError; lack of memory is a MemoryError.
 func NewMemory(prototype *dlpack.Tensor, block func(head, size int) unsafe.Pointer) (*dlpack.ManagedTensorVersioned, error) {
 	if prototype.Device.Type != dlpack.CPU {
-		return nil, Errorf(BufferError, "want memory on %v, got a caller who has none but on cpu", prototype.Device)
+		return nil, Errorf(BufferError, "want memory on %v, but this caller allocates on cpu only", prototype.Device)
 	}
 	n, err := prototype.Size()
 	if err != nil {

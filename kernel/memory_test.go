@@ -54,7 +54,7 @@ func TestNewMemoryRefuses(t *testing.T) {
 		prototype *dlpack.Tensor
 		want      string
 	}{
-		{of(dlpack.CUDA, 2), "BufferError: want memory on cuda:0, got a caller who has none but on cpu"},
+		{of(dlpack.CUDA, 2), "BufferError: want memory on cuda:0, but this caller allocates on cpu only"},
 		{of(dlpack.CPU, 2), "MemoryError: want 8 bytes, got none"},
 		{of(dlpack.CPU, -2), "BufferError: shape[0]: want 0 or more, got -2"},
 		{of(dlpack.CPU, 1<<62), "BufferError: size: want less than 2^63 bytes"},

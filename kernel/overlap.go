@@ -77,7 +77,7 @@ func (c *Call) tensors(all []member) []member {
 }
 
 func (c *Call) overlapError(written, other *member) error {
-	text := "want memory of its own, since it is written, got some that "
+	text := "want memory of its own, since the function writes to it, got memory that "
 	if written.arg == other.arg {
 		text += "two of its elements share"
 	} else {

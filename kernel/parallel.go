@@ -46,8 +46,8 @@ type parallelRun struct {
 }
 
 const (
-	// moment is how long the calling goroutine works before it starts others: a few times the cost of starting them.
-	moment = 20 * time.Microsecond
+	// aloneFor is how long the calling goroutine works before it starts others: a few times the cost of starting them.
+	aloneFor = 20 * time.Microsecond
 	// piecesEach is the least number of pieces that each processor's part is cut into, so that none waits long for the others.
 	piecesEach = 8
 	// piece is the duration of a shared piece: between two the caller may stop the work, with a delay that a person does not
@@ -55,7 +55,8 @@ const (
 	piece = 5 * time.Millisecond
 )
 
-// alone processes the first pieces, each larger than the previous one, for a moment; without other processors, all pieces.
+// alone processes the first pieces, each larger than the previous one, for the time aloneFor; without other
+// processors, all pieces.
 func (l *parallelRun) alone() {
 	start, single := time.Now(), runtime.GOMAXPROCS(0) == 1
 	lo, size := 0, 1
@@ -66,7 +67,7 @@ func (l *parallelRun) alone() {
 		hi := min(lo+size, l.n)
 		l.body(lo, hi)
 		lo = hi
-		if time.Since(start) < moment {
+		if time.Since(start) < aloneFor {
 			size = min(4*size, l.n)
 		} else if !single {
 			break
@@ -101,7 +102,7 @@ func (l *parallelRun) work(ask func() error) {
 		if p := recover(); p != nil {
 			l.fail(p)
 		} else if !returned {
-			l.fail("runtime.Goexit was called in a piece of kernel.Parallel, which is not done")
+			l.fail("runtime.Goexit was called in a function that kernel.Parallel runs, which is not allowed")
 		}
 	}()
 	l.pieces(ask)
@@ -134,7 +135,7 @@ func (l *parallelRun) after(size int, took time.Duration) int {
 
 // fail records the first panic, with its stack.
 func (l *parallelRun) fail(p any) {
-	p = caught(p)
+	p = asPanicError(p)
 	l.failed.CompareAndSwap(nil, &p)
 }
 

@@ -39,7 +39,7 @@ type slot struct {
 	host     bool // the host must access the memory
 	device   dlpack.DeviceType
 
-	plain     bool              // Call.plainly may handle it
+	plain     bool              // Call.fitsPlain may handle it
 	where     dlpack.DeviceType // the device that it requires; 0: the host, or a CUDA device
 	mask      dlpack.Flags      // the flags that it checks, of which only Checked may be set
 	read      unsafe.Pointer    // the Go type that a function has read its only dtype as; atomic
@@ -54,16 +54,16 @@ type axis struct {
 
 const (
 	fixed = -1 - iota
-	whatever
+	anyExtent
 )
 
 // newPlan checks the declaration and compiles it.
 func newPlan(f *Func) (*plan, error) {
 	if !identifier(f.Name) {
-		return nil, bad("name: want a Python identifier, got %q", f.Name)
+		return nil, valueError("name: want a Python identifier, got %q", f.Name)
 	}
 	if f.Do == nil {
-		return nil, bad("Do: want a function, got nil")
+		return nil, valueError("Do: want a function, got nil")
 	}
 	if err := checkLike(f); err != nil {
 		return nil, err
@@ -73,10 +73,10 @@ func newPlan(f *Func) (*plan, error) {
 	for i := range f.Params {
 		param := &f.Params[i]
 		if seen[param.Name] || !identifier(param.Name) {
-			return nil, bad("parameter %d: want a Python identifier of its own, got %q", i, param.Name)
+			return nil, valueError("parameter %d: want a Python identifier of its own, got %q", i, param.Name)
 		}
 		if param.Default == nil && i > 0 && f.Params[i-1].Default != nil {
-			return nil, bad("parameter %s: want a default, as %s before it has one", param.Name, f.Params[i-1].Name)
+			return nil, valueError("parameter %s: want a default, as %s before it has one", param.Name, f.Params[i-1].Name)
 		}
 		seen[param.Name] = true
 		if err := p.compile(&p.params[i], param, false); err != nil {
@@ -91,10 +91,10 @@ var Frameworks = []string{"godlpack", "numpy", "torch", "jax", "cupy"}
 
 func checkLike(f *Func) error {
 	if f.Like != "" && !slices.Contains(Frameworks, f.Like) {
-		return bad("like: want one of %v, got %q", Frameworks, f.Like)
+		return valueError("like: want one of %v, got %q", Frameworks, f.Like)
 	}
 	if f.Like != "" && !f.returnsTensor() {
-		return bad("like: want a tensor among the results")
+		return valueError("like: want a tensor among the results")
 	}
 	return nil
 }
@@ -119,7 +119,7 @@ func (p *plan) compile(s *slot, param *Param, nested bool) error {
 		err = p.compileTensor(s)
 	case KindList:
 		if nested || param.Elem == nil {
-			return bad("want a list of bool, int, float, str or tensor")
+			return valueError("want a list of bool, int, float, str or tensor")
 		}
 		s.elem = new(slot)
 		err = p.compileElem(s.elem, param.Elem)
@@ -127,7 +127,7 @@ func (p *plan) compile(s *slot, param *Param, nested bool) error {
 		s.min, s.max, err = limits(param)
 	default:
 		if param.Kind == 0 || int(param.Kind) >= len(kindNames) {
-			return bad("want a kind, got %d", param.Kind)
+			return valueError("want a kind, got %d", param.Kind)
 		}
 	}
 	s.want = wanted(param)
@@ -140,7 +140,7 @@ func (p *plan) compile(s *slot, param *Param, nested bool) error {
 func (p *plan) compileElem(s *slot, elem *Param) error {
 	kinds := []Kind{KindBool, KindInt, KindFloat, KindString, KindTensor}
 	if !slices.Contains(kinds, elem.Kind) || elem.Default != nil || elem.Optional {
-		return bad("want a list of bool, int, float, str or tensor, got one of %v", elem.Kind)
+		return valueError("want a list of bool, int, float, str or tensor, got one of %v", elem.Kind)
 	}
 	return p.compile(s, elem, true)
 }
@@ -149,11 +149,11 @@ func (p *plan) compileElem(s *slot, elem *Param) error {
 func (s *slot) checkDefault() error {
 	cell := s.Default.cell
 	if cell.Code == packed.CodeNull && !s.Optional {
-		return bad("default None: want an optional parameter")
+		return valueError("default None: want an optional parameter")
 	}
 	c := Call{args: packed.Slices([]packed.Value{cell.Value}, []packed.Code{cell.Code}, nil)}
 	if msg := c.checkCell(s, cell, 0); msg != nil {
-		return bad("default %s: %s", s.Default.Text, msg.Msg)
+		return valueError("default %s: %s", s.Default.Text, msg.Msg)
 	}
 	return nil
 }
@@ -165,7 +165,7 @@ func limits(p *Param) (lowest, highest int64, err error) {
 		bits = 64
 	}
 	if !slices.Contains([]int{8, 16, 32, 64}, bits) {
-		return 0, 0, bad("want an int of 8, 16, 32 or 64 bits, got %d", bits)
+		return 0, 0, valueError("want an int of 8, 16, 32 or 64 bits, got %d", bits)
 	}
 	highest = math.MaxInt64 >> (64 - bits)
 	if !p.Unsigned {
@@ -182,19 +182,19 @@ func (p *plan) compileTensor(s *slot) error {
 		return err
 	}
 	if !slices.Contains([]Order{AnyOrder, RowMajor, ColumnMajor}, s.Order) {
-		return bad("order %q: want C, F or none", s.Order)
+		return valueError("order %q: want C, F or none", s.Order)
 	}
 	if err := s.compileDevice(); err != nil {
 		return err
 	}
 	if s.Convert && (s.Mutable || !s.host) {
-		return bad("want no conversion of what is written, or of what the host cannot reach")
+		return valueError("convert: want a tensor that is not mutable, in memory of the host")
 	}
 	p.mutable = p.mutable || s.Mutable
 	var ok bool
 	if s.Var != "" {
 		if s.variable, ok = place(&p.vars, s.Var, maxVars); !ok {
-			return bad("want at most %d type variables", maxVars)
+			return valueError("want at most %d type variables", maxVars)
 		}
 	}
 	s.compilePlain()
@@ -218,7 +218,7 @@ func (s *slot) compilePlain() {
 func (s *slot) checkTypes() error {
 	for _, d := range s.DTypes {
 		if err := d.Valid(); err != nil {
-			return bad("%s", dlpack.MessageOf(err))
+			return valueError("%s", dlpack.MessageOf(err))
 		}
 	}
 	return nil
@@ -245,14 +245,14 @@ func (p *plan) compileShape(s *slot) error {
 	for _, e := range s.Shape {
 		if e == "..." {
 			if s.ellipsis {
-				return bad("shape %v: want ... once", s.Shape)
+				return valueError("shape %v: want ... once", s.Shape)
 			}
 			s.ellipsis, to = true, &s.after
 			continue
 		}
 		a, ok := p.axis(e)
 		if !ok {
-			return bad("shape %v: want numbers, at most %d names, *, or ..., got %q", s.Shape, maxNames, string(e))
+			return valueError("shape %v: want numbers, at most %d names, *, or ..., got %q", s.Shape, maxNames, string(e))
 		}
 		*to = append(*to, a)
 	}
@@ -262,7 +262,7 @@ func (p *plan) compileShape(s *slot) error {
 // axis compiles one extent.
 func (p *plan) axis(e Extent) (axis, bool) {
 	if e == "*" {
-		return axis{name: whatever}, true
+		return axis{name: anyExtent}, true
 	}
 	if identifier(string(e)) {
 		name, ok := place(&p.names, string(e), maxNames)
@@ -282,4 +282,4 @@ func place(names *[]string, name string, most int) (int, bool) {
 	return i, i < most
 }
 
-func bad(format string, a ...any) error { return dlpack.Errorf(dlpack.KindValue, format, a...) }
+func valueError(format string, a ...any) error { return dlpack.Errorf(dlpack.KindValue, format, a...) }

@@ -256,14 +256,14 @@ func same(a, b *dlpack.Tensor) bool {
 			return false
 		}
 		empty = empty || dims[i] == 0
-		strides = strides && (dims[i] == 1 || stepOr(as, i, step) == stepOr(bs, i, step))
+		strides = strides && (dims[i] == 1 || strideOr(as, i, step) == strideOr(bs, i, step))
 		step *= max(dims[i], 1)
 	}
 	return empty || strides && a.Start() == b.Start()
 }
 
-// stepOr returns stride i, or the compact one if there are no strides.
-func stepOr(strides []int64, i int, compact int64) int64 {
+// strideOr returns stride i, or the compact one if there are no strides.
+func strideOr(strides []int64, i int, compact int64) int64 {
 	if strides == nil {
 		return compact
 	}

@@ -325,7 +325,7 @@ func TestFailuresLoseNothing(t *testing.T) {
 		{"packed lanes", nil, func(c *kernel.Call) error {
 			kernel.Empty[tensor.Float6E2M3FN](c.Ctx(), 2)
 			return nil
-		}, "BufferError: want memory for float6_e2m3fn with a byte a lane, got it packed: return Go memory instead"},
+		}, "BufferError: want memory for float6_e2m3fn with one byte a lane, but the caller allocates packed lanes: return Go memory instead"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			f := prepare(t, kernel.Func{Results: results(1), Do: c.do})

@@ -68,7 +68,7 @@ func (f *Func) likeDefault() string {
 	if f.Like == "" {
 		return ""
 	}
-	return "; " + f.Like + " where no argument is a tensor"
+	return "; " + f.Like + " if no argument is a tensor"
 }
 
 // notes lists the properties that an argument's type does not express.
@@ -81,7 +81,7 @@ func notes(p *Param) string {
 		text += "; dtype " + p.Var
 	}
 	if p.Convert {
-		text += "; converted where it is another"
+		text += "; other dtypes are converted"
 	}
 	return text
 }
@@ -115,15 +115,15 @@ func (f *Func) raises() string {
 	if len(f.Params) == 0 {
 		return ""
 	}
-	text := "\n\nRaises:\n    TypeError: an argument is of another kind, dtype or rank"
+	text := "\n\nRaises:\n    TypeError: an argument has another kind, dtype or rank"
 	if slices.ContainsFunc(f.Params, hasValues) {
-		text += "\n    ValueError: a number is out of range, extents disagree, or what is written overlaps"
+		text += "\n    ValueError: a number is out of range, extents disagree, or a written tensor overlaps another"
 	}
 	if slices.ContainsFunc(f.Params, isNumeric) {
 		text += "\n    OverflowError: an integer is beyond 64 bits, or for a float beyond its range"
 	}
 	if slices.ContainsFunc(f.Params, func(p Param) bool { return holdsTensor(&p) }) {
-		text += "\n    BufferError: memory is elsewhere, read-only, or not laid out as wanted"
+		text += "\n    BufferError: memory is on another device, read-only, or has another layout"
 	}
 	return text
 }

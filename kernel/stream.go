@@ -16,7 +16,7 @@ func (ctx *Ctx) Stream(device dlpack.Device) (uintptr, error) {
 	}
 	ctx.mu.Lock()
 	defer ctx.mu.Unlock()
-	if !ctx.mayAsk() {
+	if !ctx.mayCallHost() {
 		return 0, errEnded
 	}
 	return ctx.host.Stream(device)

@@ -28,7 +28,7 @@ func godlpackCall(args *C.TVMValue, codes *C.int, n C.int, ret *C.TVMValue, retC
 		err = functions[i].Call(given, &result, host{ctx})
 	} else {
 		result.Set(packed.Null)
-		err = kernel.Errorf(kernel.RuntimeError, "the library has %d functions, no number %d", len(functions), i)
+		err = kernel.Errorf(kernel.RuntimeError, "the library has %d functions, got number %d", len(functions), i)
 	}
 	if err == nil {
 		return 0

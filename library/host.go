@@ -97,9 +97,9 @@ func (h host) Invoke(callable unsafe.Pointer, args packed.Args, ret *packed.Ret)
 		for i := range args.Len() {
 			packed.Drop(h, args.At(i), h.Delete)
 		}
-		reason := "a function of the caller was called from another goroutine than the one that was called"
+		reason := "a function of the caller was called from a goroutine other than that of the call"
 		if rc == -3 {
-			reason = "the caller has no way to call its functions back"
+			reason = "the caller does not support callbacks"
 		}
 		return kernel.Errorf(kernel.RuntimeError, "%s", reason)
 	}
@@ -117,7 +117,7 @@ func (h host) Stream(device dlpack.Device) (uintptr, error) {
 	case 0:
 		return uintptr(stream), nil
 	case -2:
-		return 0, kernel.Errorf(kernel.RuntimeError, "the caller's stream was asked for in another goroutine than the one that was called")
+		return 0, kernel.Errorf(kernel.RuntimeError, "the caller's stream was requested from a goroutine other than that of the call")
 	}
 	return 0, kernel.ErrRaised
 }

@@ -55,9 +55,9 @@ func (c Cell) Any() (Any, error) {
 		}
 	}
 	if c.Code == CodeUint {
-		return Any{}, dlpack.Errorf(dlpack.KindValue, "want an integer of at most 9223372036854775807, as tvm-ffi has them, got %d", uint64(c.Value))
+		return Any{}, dlpack.Errorf(dlpack.KindValue, "want an integer of at most 9223372036854775807, the largest of tvm-ffi, got %d", uint64(c.Value))
 	}
-	return Any{}, c.mismatch("what tvm-ffi has too")
+	return Any{}, c.mismatch("a value that tvm-ffi supports")
 }
 
 // Cell returns a as a cell with the same Value. Objects other than functions, references and small strings are a TypeError; for
@@ -68,7 +68,7 @@ func (a Any) Cell() (Cell, error) {
 			return Cell{a.Value, row.code}, nil
 		}
 	}
-	return Cell{}, dlpack.Errorf(dlpack.KindType, "want a value that TVM's older convention has too, got type index %d", a.Index)
+	return Cell{}, dlpack.Errorf(dlpack.KindType, "want a value that TVM's packed-function convention supports, got type index %d", a.Index)
 }
 
 // Inline returns the bytes of a small string or small bytes, which are in a itself; ok is false for all others.

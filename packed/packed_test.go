@@ -176,11 +176,11 @@ func TestUintRefuses(t *testing.T) {
 	uint := func(c Cell) error { _, err := c.Uint(); return err }
 	int := func(c Cell) error { _, err := c.Int(); return err }
 	for want, err := range map[string]error{
-		"OverflowError: want an int of at most 9223372036854775807, got 9223372036854775808":                       int(Uint(1 << 63)),
-		"OverflowError: want an int that fits into 64 bits, got one of about 1e+30":                                uint(Cell{FloatValue(1e30), CodeHuge}),
-		"ValueError: want an int of at least 0, got -1":                                                            uint(Int(-1)),
-		"TypeError: want int, got float":                                                                           uint(Float(1)),
-		"ValueError: want an integer of at most 9223372036854775807, as tvm-ffi has them, got 9223372036854775808": func() error { _, err := Uint(1 << 63).Any(); return err }(),
+		"OverflowError: want an int of at most 9223372036854775807, got 9223372036854775808":                          int(Uint(1 << 63)),
+		"OverflowError: want an int that fits into 64 bits, got one of about 1e+30":                                   uint(Cell{FloatValue(1e30), CodeHuge}),
+		"ValueError: want an int of at least 0, got -1":                                                               uint(Int(-1)),
+		"TypeError: want int, got float":                                                                              uint(Float(1)),
+		"ValueError: want an integer of at most 9223372036854775807, the largest of tvm-ffi, got 9223372036854775808": func() error { _, err := Uint(1 << 63).Any(); return err }(),
 	} {
 		if err == nil || err.Error() != want {
 			t.Errorf("got %v\nwant %s", err, want)

@@ -87,7 +87,7 @@ func locate(address uintptr) (dlpack.Device, error) {
 	}
 	dev, err := driver.Locate(address)
 	if err == nil && dev.Type == dlpack.CPU {
-		err = dlpack.Errorf(dlpack.KindBuffer, "%#x is no address that CUDA knows", address)
+		err = dlpack.Errorf(dlpack.KindBuffer, "%#x is not an address of CUDA memory", address)
 	}
 	return dev, err
 }

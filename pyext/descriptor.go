@@ -129,7 +129,7 @@ func deviceArgument(x, id cpython.Object) (dlpack.Device, error) {
 	case !ok:
 		return d, dlpack.Errorf(dlpack.KindType, "want a name such as 'cuda:0' or a DeviceType, got %s", x.Repr())
 	case id.Given():
-		return d, dlpack.Errorf(dlpack.KindType, "an id goes with a DeviceType, not with %s", x.Repr())
+		return d, dlpack.Errorf(dlpack.KindType, "an id needs a DeviceType before it, got %s", x.Repr())
 	}
 	return d, nil
 }

@@ -51,7 +51,7 @@ func init() {
 	})
 	cpython.Handle(cpython.OpFunctionConvert, func(c *cpython.Call) (cpython.Object, error) {
 		t, _ := cpython.TensorOf(c.Arg(0))
-		if !exchange.CanMake(c.Arg(1)) { // a producer that imports no tensors
+		if !exchange.CanConvertTo(c.Arg(1)) { // a producer that imports no tensors
 			return c.Arg(0).Retain(), nil
 		}
 		return exchange.Convert(t, c.Arg(1))
@@ -96,7 +96,7 @@ func argumentOf(c *cpython.Call, name cpython.Object, err error) error {
 	case err == nil || errors.Is(err, cpython.ErrRaised):
 		return err
 	case name.IsNone():
-		return wrap(err, c, "what a callable returned")
+		return wrap(err, c, "the result of a callable")
 	}
 	return wrap(err, c, "argument '"+name.Str()+"'")
 }
@@ -238,7 +238,7 @@ func tryLike(c *cpython.Call) (cpython.Object, error) {
 	}
 	typ = typ.Retain()
 	defer typ.Release()
-	if !exchange.CanMake(typ) {
+	if !exchange.CanConvertTo(typ) {
 		return cpython.Object{}, dlpack.Errorf(dlpack.KindType, "%s(): argument 'like': want an array type or an array, got %s", callee(c), like.Repr())
 	}
 	o, err := cpython.NewTensor(dlpack.Float32, []int64{1}, false, true)
@@ -264,7 +264,7 @@ func listAt(address cpython.Object) packed.Args {
 // one, it is aligned and C-contiguous like a new one, and no argument shares its memory.
 func mayOffer(args, outs packed.Args, want int) (bool, error) {
 	if want < 0 {
-		return false, dlpack.Errorf(dlpack.KindType, "the function returns a list of tensors, which goes into new memory only")
+		return false, dlpack.Errorf(dlpack.KindType, "the function returns a list of tensors, which cannot be written to given memory")
 	}
 	if outs.Len() != want {
 		return false, dlpack.Errorf(dlpack.KindValue, "want %d tensors, got %d", want, outs.Len())
@@ -277,7 +277,7 @@ func mayOffer(args, outs packed.Args, want int) (bool, error) {
 		}
 		for k, other := range tensors[:i] {
 			if dlpack.Overlap(t, other) {
-				return false, dlpack.Errorf(dlpack.KindValue, "want memory of its own for each result, got tensors %d and %d that share some; give a copy of one", k, i)
+				return false, dlpack.Errorf(dlpack.KindValue, "want memory of its own for each result, got tensors %d and %d that share memory; pass a copy of one", k, i)
 			}
 		}
 		tensors[i] = t
@@ -299,7 +299,7 @@ func writable(outs packed.Args, i int) (*dlpack.Tensor, error) {
 	}
 	t, err := outs.At(i).Tensor()
 	if err == nil && dlpack.SelfOverlap(t.ShapeSlice(), t.StridesSlice()) {
-		err = dlpack.Errorf(dlpack.KindValue, "want memory of its own for each element, got shape %v with strides %v, where some share it; give a new tensor, or a copy",
+		err = dlpack.Errorf(dlpack.KindValue, "want memory of its own for each element, got shape %v with strides %v, where some share memory; pass a new tensor, or a copy",
 			slices.Clone(t.ShapeSlice()), slices.Clone(t.StridesSlice()))
 	}
 	return t, err
@@ -372,7 +372,7 @@ func unspoilt(src cpython.Tensor, out, outs cpython.Object) error {
 		spoilt := dlpack.Overlap(filled.Record(), src.Record())
 		x.Release()
 		if spoilt {
-			return dlpack.Errorf(dlpack.KindValue, "want memory that the arguments do not share, since one of them is a result too; give a copy")
+			return dlpack.Errorf(dlpack.KindValue, "want memory that no argument shares, since the function also returns an argument; pass a copy")
 		}
 	}
 	return nil

@@ -95,7 +95,7 @@ func readDescription(dict cpython.Object) (r description, err error) {
 		defer entries[name].Release()
 	}
 	if entries["mask"].Given() {
-		return r, dlpack.Errorf(dlpack.KindBuffer, "the array has a mask, which DLPack cannot say")
+		return r, dlpack.Errorf(dlpack.KindBuffer, "the array has a mask, which DLPack cannot express")
 	}
 	if r.dtype, err = interfaceDType(entries["typestr"]); err != nil {
 		return r, err
@@ -169,7 +169,7 @@ func interfaceData(o cpython.Object, shape []int64) (address uintptr, flags dlpa
 	}
 	where, fits := items[0].Uint64()
 	if count, err := dlpack.Elements(shape); err != nil || !fits || count > 0 && where < dlpack.MinAddress {
-		return 0, 0, dlpack.Errorf(dlpack.KindBuffer, "%#x is no address of %d elements", where, count)
+		return 0, 0, dlpack.Errorf(dlpack.KindBuffer, "%#x is not an address of %d elements", where, count)
 	}
 	readonly, err := items[1].Truth()
 	if readonly {

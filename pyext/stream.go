@@ -60,7 +60,7 @@ func swapStream(c *cpython.Call) (cpython.Object, error) {
 	}
 	before := cpython.CurrentStream(dev.ID)
 	if !cpython.SetCurrentStream(dev.ID, handle) {
-		return cpython.Object{}, argument(dlpack.KindValue, "stream", "device", "there is no place for a stream of %s", dev)
+		return cpython.Object{}, argument(dlpack.KindValue, "stream", "device", "cannot store a stream of %s: want a device number below 64", dev)
 	}
 	pair := []cpython.Object{cpython.Int(int64(dev.ID)), cpython.UInt(uint64(before))}
 	defer cpython.ReleaseAll(pair)
@@ -117,7 +117,7 @@ func parseHandle(o cpython.Object) (uintptr, error) {
 
 func checkHandle(v int64) (uintptr, error) {
 	if v < 0 || v > int64(cuda.PerThread) && v < dlpack.MinAddress {
-		return 0, argument(dlpack.KindValue, "stream", "stream", "%d is no handle of a stream: want 0 or 1 for the default stream, 2 for the thread's own, or an address", v)
+		return 0, argument(dlpack.KindValue, "stream", "stream", "want 0 or 1 for the default stream, 2 for the thread's own, or the address of a stream, got %d", v)
 	}
 	return uintptr(v), nil
 }

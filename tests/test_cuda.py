@@ -293,7 +293,7 @@ for stream in (0, -2, -100):
     raises(ValueError, "argument 'stream'", t.__dlpack__, stream=stream)
 raises(TypeError, "want None or an int", t.__dlpack__, stream="1")
 raises(RuntimeError, "CUDA_ERROR_INVALID_HANDLE", t.__dlpack__, stream=123456)
-raises(ValueError, "7 is no stream of device cpu", t.__dlpack__, stream=7, dl_device=(1, 0))
+raises(ValueError, "7 is not a stream of device cpu", t.__dlpack__, stream=7, dl_device=(1, 0))
 """)
 
 
@@ -464,10 +464,10 @@ class Broken:
 def enter(*args, **keywords):
     with cuda.stream(*args, **keywords): pass
 for stream, error, wanted in ((Future(), ValueError, "want (0, handle)"), (Broken(), KeyError, "mine"), ("x", TypeError, "want a handle"), (None, TypeError, "want a handle"),
-                              (True, TypeError, "want a handle"), (-1, ValueError, "-1 is no handle"), (3, ValueError, "3 is no handle"), (2**70, ValueError, "64 bits")):
+                              (True, TypeError, "want a handle"), (-1, ValueError, "the address of a stream, got -1"), (3, ValueError, "the address of a stream, got 3"), (2**70, ValueError, "64 bits")):
     raises(error, wanted, enter, stream)
 raises(ValueError, "want a CUDA device, got cpu", enter, s, "cpu")
-raises(ValueError, "no place for a stream of cuda:64", enter, s, 64)
+raises(ValueError, "cannot store a stream of cuda:64: want a device number below 64", enter, s, 64)
 raises(ValueError, "id >= 0", enter, s, -1)
 raises(TypeError, "want a Device or its name", cuda.current_stream, 1.5)
 try:
@@ -525,8 +525,8 @@ for wrong, error, wanted in (
     ({"version": 1}, BufferError, "want version 2 or 3, got 1"), ({"version": ...}, BufferError, "want version 2 or 3"),
     ({"version": "3"}, BufferError, "want version 2 or 3"), ({"mask": t}, BufferError, "mask"), ({"typestr": ">f4"}, BufferError, "native byte order"),
     ({"typestr": "<V8"}, BufferError, "want a typestr"), ({"shape": ...}, BufferError, "want a shape"), ({"data": ...}, BufferError, "want data"),
-    ({"data": (0, False)}, BufferError, "no address of 6 elements"), ({"strides": (12,)}, ValueError, "want 2 strides, got 1"),
-    ({"strides": (12, 2)}, BufferError, "whole elements"), ({"data": (id(t), False)}, BufferError, "no address that CUDA knows"),
+    ({"data": (0, False)}, BufferError, "not an address of 6 elements"), ({"strides": (12,)}, ValueError, "want 2 strides, got 1"),
+    ({"strides": (12, 2)}, BufferError, "whole elements"), ({"data": (id(t), False)}, BufferError, "not an address of CUDA memory"),
     ({"stream": 0}, ValueError, "stream 0 is ambiguous"), ({"stream": -1}, ValueError, "got stream -1"), ({"stream": "1"}, TypeError, "want None or an int"),
 ):
     raises(error, wanted, gd.asarray, Array(t, **wrong))

@@ -298,7 +298,7 @@ def test_capsule_is_consumed_once(legacy):
     capsule = fake.capsule()
     t = gd.from_dlpack(capsule)
     for _ in range(2):
-        with pytest.raises(ValueError, match='the capsule was consumed before \\("used_dltensor'):
+        with pytest.raises(ValueError, match='the capsule was already consumed \\(its name is "used_dltensor'):
             gd.from_dlpack(capsule)
     assert t.tolist() == VALUES
     del capsule

@@ -193,7 +193,7 @@ def test_stream(s):
     assert s.stream("cuda:1") == s.stream("cpu") == 0
     with gd.cuda.stream(1 << 20, device=1):
         assert s.stream("cuda:1") == 1 << 20
-        with pytest.raises(RuntimeError, match="in another goroutine than the one that was called"):
+        with pytest.raises(RuntimeError, match="from a goroutine other than that of the call"):
             s.stream("cuda:1", elsewhere=True)
 
 

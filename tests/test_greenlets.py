@@ -230,13 +230,13 @@ waiting.switch()
 try:
     total = turns.total(x, forks, 1)
 except RuntimeError as error:
-    assert child == 0 and "forked in the middle of the call" in str(error), error
+    assert child == 0 and "forked during the call" in str(error), error
     assert gd.zeros(2).tolist() == [0, 0]
     assert turns.total(x, lambda i: i, 2) == 4
     try:
         waiting.switch()
     except RuntimeError as error:
-        assert "forked in the middle of the call" in str(error), error
+        assert "forked during the call" in str(error), error
         os._exit(17)
     os._exit(1)
 assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 17
@@ -304,7 +304,7 @@ while refused < 20:  # the loader keeps the stacks of threads that have ended, a
 try:
     turns.total(x, lambda i: i, 1)
 except RuntimeError as error:
-    assert "no thread to call a function of Go" in str(error), error
+    assert "cannot start a thread to call a Go function" in str(error), error
 else:
     raise AssertionError("no error")
 stop.set()

@@ -132,7 +132,7 @@ def test_elements_that_nobody_takes(m):
 
 
 def test_what_callables_return(m):
-    with pytest.raises(TypeError, match=r"what a callable returned: want a tensor, a number, .* got set"):
+    with pytest.raises(TypeError, match=r"the result of a callable: want a tensor, a number, .* got set"):
         m.call(lambda: {1})
 
 

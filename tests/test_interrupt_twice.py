@@ -136,11 +136,11 @@ def test_second_ctrl_c(python, start, call):
     script = f"""
 references = sys.getrefcount(endless.{call})
 text = interrupted(endless.{call}, 0.3, 0.3)
-assert "{call}() did not stop and was left" in text, text
+assert "{call}() did not stop and was abandoned" in text, text
 assert sys.getrefcount(endless.{call}) > references  # its goroutines may still look at it
 assert [endless.count(), endless.count()] == [1, 2]
 text = interrupted(endless.{call}, 0.3, 0.3)
-assert "was left" in text, text
+assert "was abandoned" in text, text
 print(endless.count())
 """
     if call == "spin_held":  # Python's threads cannot send a signal then
@@ -161,7 +161,7 @@ def test_arguments_are_held(python, start):
 import gc, weakref
 x = np.zeros(1000)
 kept, references = weakref.ref(x), sys.getrefcount(x)
-assert "was left" in interrupted(lambda: endless.fill(x), 0.3, 0.3)
+assert "was abandoned" in interrupted(lambda: endless.fill(x), 0.3, 0.3)
 assert sys.getrefcount(x) > references
 del x
 gc.collect()
@@ -173,7 +173,7 @@ print("held")
 
 def test_nested_calls_are_left_together(python, start):
     script = """
-assert "was left" in interrupted(lambda: endless.call(lambda: endless.call(endless.spin)), 0.3, 0.3)
+assert "was abandoned" in interrupted(lambda: endless.call(lambda: endless.call(endless.spin)), 0.3, 0.3)
 print(endless.count())
 """
     assert python(start + script) == "1\n"
@@ -211,7 +211,7 @@ def test_default_handler_that_is_set_again(python, start, call):
 for count in (1, 1):
     signal.signal(signal.SIGINT, lambda *_: None)
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    assert "was left" in interrupted(endless.{call}, 0.5, 0.5)
+    assert "was abandoned" in interrupted(endless.{call}, 0.5, 0.5)
     assert endless.count() == count
 print("left")
 """
@@ -273,7 +273,7 @@ press(0.3, 0.3)
 endless.nap()
 assert pressed == [1] and endless.count() == 3
 signal.signal(signal.SIGINT, signal.default_int_handler)
-assert "was left" in interrupted(endless.spin, 0.5, 0.5)
+assert "was abandoned" in interrupted(endless.spin, 0.5, 0.5)
 signal.signal(signal.SIGINT, lambda *_: pressed.append(1))
 press(0.3, 0.3)
 endless.nap()
@@ -326,7 +326,7 @@ except ValueError as error:
     assert python(start + script) == "mine 1\n"
 
 
-CONSEQUENCES = "stays in memory, its goroutines may go on, and the next call of its library starts that anew"
+CONSEQUENCES = "stays in memory, its goroutines may continue, and the next call restarts its library"
 
 
 def test_text_says_what_follows(python, start):
@@ -370,7 +370,7 @@ warnings.simplefilter("ignore")  # that the library starts anew would be written
 reader, writer = os.pipe()
 os.dup2(writer, 2)
 os.close(reader)
-assert "was left" in interrupted(endless.block, 0.3, 1.7)
+assert "was abandoned" in interrupted(endless.block, 0.3, 1.7)
 print(endless.count())
 """
     assert python(start + script) == "1\n"
@@ -381,7 +381,7 @@ def test_out_is_held(python, start):
 import gc
 x, out = np.zeros(3), np.zeros(3)
 before = sys.getrefcount(out)
-assert "was left" in interrupted(lambda: endless.into(x, out=out), 0.3, 0.3)
+assert "was abandoned" in interrupted(lambda: endless.into(x, out=out), 0.3, 0.3)
 gc.collect()
 print(sys.getrefcount(out) > before, endless.count())
 """
@@ -395,15 +395,15 @@ def test_hint(start, tmp_path):
 
     script = start + "print(interrupted(endless.block, 0.3, 1.7))"
     done = subprocess.run([sys.executable, "-P", "-c", script], capture_output=True, text=True, timeout=60)
-    assert "press Ctrl-C again to leave the call" in done.stderr
-    assert "was left" in done.stdout
+    assert "press Ctrl-C again to abandon the call" in done.stderr
+    assert "was abandoned" in done.stdout
 
 
 def test_in_a_forked_child(python, start):
     script = """
 child = os.fork()
 if not child:
-    assert "was left" in interrupted(endless.spin, 0.5, 0.5)
+    assert "was abandoned" in interrupted(endless.spin, 0.5, 0.5)
     assert endless.count() == 1
     os._exit(0)
 assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
@@ -424,7 +424,7 @@ def test_other_threads_do_not_mind(python, start):
     script = """
 found = []
 threads = [threading.Thread(target=lambda: [found.append(endless.count()) for _ in range(100)]) for _ in range(4)]
-assert "was left" in interrupted(endless.spin, 0.3, 0.3)
+assert "was abandoned" in interrupted(endless.spin, 0.3, 0.3)
 for thread in threads:
     thread.start()
 for thread in threads:

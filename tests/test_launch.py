@@ -125,13 +125,13 @@ for _ in range(2):
     raises(TypeError, "no stream", f.stream, a, a)
     raises(TypeError, "no stream", f.stream_of, gd.Device("cuda"), like=Array)
 table.current_stream = fakes.slot(records.CurrentStream, lambda *_: -1)
-raises(RuntimeError, "stream(): its caller's library does not know its stream of cuda:0", f.stream, a, a)
+raises(RuntimeError, "stream(): the caller's framework did not return its stream of cuda:0", f.stream, a, a)
 table.current_stream = None
 s = new_stream()
 with cuda.stream(s):
     assert f.stream(a, a) == s, "ours, where there is no other"
 far = gd.from_dlpack(fakes.FakeTensor(device=(2, 64)).capsule())
-raises(BufferError, "nop3(): no place for a stream of cuda:64", f.nop3, far, far, far)
+raises(BufferError, "nop3(): cannot store a stream of cuda:64", f.nop3, far, far, far)
 del a
 """)
 
@@ -220,7 +220,7 @@ x = Array(gd.zeros(3, device="cuda"))
 gd.from_dlpack(x)
 current[0] = 7
 assert f.stream(x, x) == 7
-assert "was left" in interrupted(lambda: f.spin(x), 0.5, 0.5)
+assert "was abandoned" in interrupted(lambda: f.spin(x), 0.5, 0.5)
 assert gd._core._current_stream("cuda") == 0
 os._exit(0)  # the call keeps its memory
 """

@@ -402,7 +402,7 @@ def by_names(ops, case):
         )
     shorter = case.want[:-1] if len(case.want) else np.zeros((1, *case.want.shape[1:]), case.dtype)
     wrong = attempt(
-        lambda: ops.second(case.x, shorter), refusal(case) or (ValueError, f"where n is {len(case.want)} by 'x'")
+        lambda: ops.second(case.x, shorter), refusal(case) or (ValueError, f"but n is {len(case.want)} in 'x'")
     )
     return wrong or attempt(lambda: same(ops.second(case.x, case.x), case.want), refusal(case))
 
@@ -411,7 +411,7 @@ def by_variable(ops, case):
     if case.want.ndim == 0:
         return None
     other = np.ones(case.want.shape, "int8" if case.dtype != "int8" else "int16")
-    return attempt(lambda: ops.second(case.x, other), refusal(case) or (TypeError, f"where T is {case.dtype}"))
+    return attempt(lambda: ops.second(case.x, other), refusal(case) or (TypeError, f"but T is {case.dtype}"))
 
 
 def in_a_list(ops, case):
@@ -591,9 +591,7 @@ def test_outs_of_a_returned_argument(ops):
     assert same(z, x)
     assert same(ops.echo_twice(x, out=(z, x[::-1]))[1], z[:])
     x = numbered((5,), "float64")
-    with pytest.raises(
-        ValueError, match=r"echo_twice\(\): argument 'out': want memory that the arguments do not share"
-    ):
+    with pytest.raises(ValueError, match=r"echo_twice\(\): argument 'out': want memory that no argument shares"):
         ops.echo_twice(x, out=(x[::-1], z))
 
 

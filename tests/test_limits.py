@@ -137,9 +137,9 @@ def library(place):
 MISSING = {
     "megabytes": r"^MemoryError: godlpack: .*a Go runtime may take \d+ MB of address space .*ulimit -v is \d+ MB",
     "data": r"^MemoryError: godlpack: .*a Go runtime may take .*, \d+ MB of it for data.*ulimit -d is \d+ MB",
-    "threads": r"^RuntimeError: godlpack: .*a Go runtime may take \d+ threads .*there can be only \d+ more.*ulimit -u",
-    "pids": r"^RuntimeError: godlpack: .*a Go runtime may take \d+ threads .*there can be only \d+ more.*pids.max",
-    "files": r"^RuntimeError: godlpack: .*a Go runtime takes \d+ file descriptors.*there can be only \d+ more.*ulimit -n",
+    "threads": r"^RuntimeError: godlpack: .*a Go runtime may take \d+ threads .*but only \d+ more are allowed.*ulimit -u",
+    "pids": r"^RuntimeError: godlpack: .*a Go runtime may take \d+ threads .*but only \d+ more are allowed.*pids.max",
+    "files": r"^RuntimeError: godlpack: .*a Go runtime takes \d+ file descriptors.*but only \d+ more are allowed.*ulimit -n",
 }
 # how much is left: from too little for any of Go to enough
 STEPS = {

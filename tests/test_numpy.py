@@ -261,7 +261,7 @@ def test_one_byte_has_no_order():
 def test_masked_arrays():
     """Their memory does not contain the mask, but numpy exports them."""
     for route in (gd.from_dlpack, gd.from_dlpack, gd.asarray):
-        with pytest.raises(BufferError, match=r"what is masked; use .filled\(\) or .data"):
+        with pytest.raises(BufferError, match=r"does not include its mask; use .filled\(\) or .data"):
             route(np.ma.masked_array([1.0, 2.0], [0, 1]))
 
 

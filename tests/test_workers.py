@@ -275,7 +275,7 @@ def call(f):
     try:
         return s.apply(f, np.ones(3, "float32"))
     except RuntimeError as e:
-        assert os.getpid() != me and "forked in the middle of the call" in str(e), e
+        assert os.getpid() != me and "forked during the call" in str(e), e
         assert task(3) == 48
         os._exit(9)
     except SystemExit as e:
@@ -323,7 +323,7 @@ for parallel in (False, True):
     except Enough:
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 9
     except RuntimeError as e:
-        assert child == 0 and "forked in the middle of the call" in str(e), e
+        assert child == 0 and "forked during the call" in str(e), e
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
         signal.alarm(30)
         assert task(3) == 48

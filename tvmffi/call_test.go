@@ -217,9 +217,9 @@ func TestRefusals(t *testing.T) {
 		kind kernel.Param
 		want string
 	}{
-		{stranger, vector, "TypeError: f(): argument 'x': want a value that functions of Go can take, got a fake.Type"},
+		{stranger, vector, "TypeError: f(): argument 'x': want a value that Go functions can take, got a fake.Type"},
 		{deep, list(vector), "ValueError: f(): argument 'x': want lists nested at most 32 deep"},
-		{packed.Any{Index: 13}, vector, "TypeError: f(): argument 'x': want a value that TVM's older convention has too, got type index 13"},
+		{packed.Any{Index: 13}, vector, "TypeError: f(): argument 'x': want a value that TVM's packed-function convention supports, got type index 13"},
 		{packed.Any{Index: packed.AnyInt}, vector, "TypeError: f(): argument 'x': want float32[n] on cpu, got int"},
 	} {
 		if _, err := f.invoke(nothing, []kernel.Param{c.kind}, nil, c.arg); err == nil || err.Error() != c.want {
@@ -299,7 +299,7 @@ func TestCallbackFails(t *testing.T) {
 	if b.call(1, thread()+1, []packed.Any{function}, &packed.Any{}) != -1 {
 		t.Error("called in another thread")
 	}
-	if message := textOf(body[errorCell](f.raised).message); !strings.Contains(message, "another goroutine") {
+	if message := textOf(body[errorCell](f.raised).message); !strings.Contains(message, "a goroutine other than") {
 		t.Errorf("got %s", message)
 	}
 	f.free(function)

@@ -26,14 +26,14 @@ func godlpackSafeCall(handle C.uintptr_t, args unsafe.Pointer, n C.int32_t, resu
 func safeCall() uintptr { return uintptr(C.gd_tvm_call) }
 
 // errForked is the error of calls in a forked child.
-const errForked = "a function of Go was registered in the process that this one was forked from, and cannot be called here: " +
-	"register again, and look it up again"
+const errForked = "a Go function was registered before this process was forked, and cannot be called in it: " +
+	"register it again, and look it up again"
 
 // watch makes calls in forked children fail, instead of entering a dead Go runtime.
 func (l *library) watch() error {
 	refusal := l.newError(kernel.RuntimeError.String(), errForked)
 	if refusal == nil || C.gd_tvm_begin(*(*C.gd_set_raised)(unsafe.Pointer(&l.errorSetRaised)), unsafe.Pointer(refusal)) != 0 {
-		return kernel.Errorf(kernel.MemoryError, "want memory to watch for forks, got none")
+		return kernel.Errorf(kernel.MemoryError, "no memory to detect forks")
 	}
 	return nil
 }

@@ -81,7 +81,7 @@ func (c *call) Poll() (asked bool, err error) {
 // Stream returns the caller's current stream in tvm-ffi, which uses torch's, among others.
 func (c *call) Stream(device dlpack.Device) (uintptr, error) {
 	if !c.here() {
-		return 0, kernel.Errorf(kernel.RuntimeError, "the caller's stream was asked for in another goroutine than the one that was called")
+		return 0, kernel.Errorf(kernel.RuntimeError, "the caller's stream was requested from a goroutine other than that of the call")
 	}
 	return c.stream(device), nil
 }
@@ -94,7 +94,7 @@ func (c *call) Invoke(callable unsafe.Pointer, args packed.Args, ret *packed.Ret
 	}
 	defer c.dropAll(values)
 	if !c.here() {
-		return kernel.Errorf(kernel.RuntimeError, "a function of the caller was called from another goroutine than the one that was called")
+		return kernel.Errorf(kernel.RuntimeError, "a function of the caller was called from a goroutine other than that of the call")
 	}
 	var result packed.Any
 	if err := c.given(c.callFunction((*object)(callable), values, &result)); err != nil {

@@ -74,7 +74,7 @@ type errorCell struct{ kind, message packed.ByteArray }
 func (b *bridge) reason() error {
 	e := b.takeError()
 	if e == nil {
-		return kernel.Errorf(kernel.RuntimeError, "tvm-ffi refused, and did not say why")
+		return kernel.Errorf(kernel.RuntimeError, "tvm-ffi failed without an error message")
 	}
 	defer b.release(e)
 	cell := body[errorCell](e)

@@ -49,7 +49,7 @@ func (c *call) takeObject(o *object, depth int) (packed.Cell, error) {
 		extents := unsafe.Slice(s.data, s.size)
 		return c.takeList(len(extents), depth, func(i int) (packed.Cell, error) { return packed.Int(extents[i]), nil })
 	}
-	return packed.Cell{}, kernel.Errorf(kernel.TypeError, "want a value that functions of Go can take, got a %s", c.typeKey(o.index))
+	return packed.Cell{}, kernel.Errorf(kernel.TypeError, "want a value that Go functions can take, got a %s", c.typeKey(o.index))
 }
 
 // takeList makes a list of n cells.

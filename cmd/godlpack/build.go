@@ -26,7 +26,7 @@ Python reads the library by godlpack.load_module.
 `,
 	run: func(flags *flag.FlagSet, arguments []string) error {
 		to := flags.String("o", "", "write into this `FOLDER`")
-		name := flags.String("name", "", "call the library `NAME`")
+		name := flags.String("name", "", "name the library `NAME`")
 		others, err := parse(flags, arguments, 1)
 		if err != nil {
 			return err
@@ -75,7 +75,7 @@ func libraryName(pkg *source.Package, name string) (string, error) {
 		name = strings.ReplaceAll(path.Base(major.ReplaceAllString(pkg.Path, "")), "-", "_")
 	}
 	if !identifier.MatchString(name) {
-		return "", fmt.Errorf("%q cannot be the name of a Python module: give one by -name", name)
+		return "", fmt.Errorf("%q is not a valid name of a Python module: set one with -name", name)
 	}
 	return name, nil
 }

@@ -44,7 +44,7 @@ func main() {
 	case errors.Is(err, flag.ErrHelp):
 		os.Exit(0)
 	case errors.As(err, new(usageError)):
-		fmt.Fprintf(os.Stderr, "godlpack: %v\nRun `godlpack help` for what there is.\n", err)
+		fmt.Fprintf(os.Stderr, "godlpack: %v\nRun `godlpack help` for a list of commands.\n", err)
 		os.Exit(2)
 	case err != nil:
 		fmt.Fprintln(os.Stderr, err)
@@ -70,7 +70,7 @@ func run(arguments []string) error {
 			return c.run(c.flags(), arguments[1:])
 		}
 	}
-	return usageError(fmt.Sprintf("there is no command %q", arguments[0]))
+	return usageError(fmt.Sprintf("unknown command %q", arguments[0]))
 }
 
 func help(w io.Writer) {
@@ -78,7 +78,7 @@ func help(w io.Writer) {
 	for _, c := range commands {
 		fmt.Fprintf(w, "  %-20s %s\n", c.name+" "+c.arguments, c.summary)
 	}
-	fmt.Fprint(w, "\n`godlpack COMMAND --help` says more. GO names the go command to use, else it is the one on PATH.\n")
+	fmt.Fprint(w, "\nRun `godlpack COMMAND --help` for details. The variable GO sets the go command (default: the one on PATH).\n")
 }
 
 // flags returns an empty set of flags with the command's usage text.
@@ -108,7 +108,7 @@ func parse(flags *flag.FlagSet, arguments []string, most int) ([]string, error) 
 		}
 	}
 	if len(others) > most {
-		return nil, usageError(fmt.Sprintf("%s: %q is one argument too many", flags.Name(), others[most]))
+		return nil, usageError(fmt.Sprintf("%s: unexpected argument %q", flags.Name(), others[most]))
 	}
 	return others, nil
 }

@@ -28,20 +28,20 @@ NAME is also that of the Go module and of the Python package: a to z, digits and
 		case err != nil:
 			return err
 		case len(others) == 0:
-			return usageError("new: which NAME?")
+			return usageError("new: want the NAME of the project")
 		}
 		if err := scaffold.CheckName(others[0]); err != nil {
 			return usageError("new: " + err.Error())
 		}
 		if module.Standard(others[0]) {
-			return usageError(fmt.Sprintf("new: %q is a package of Go itself, which the module would hide behind: choose another name, such as %s",
+			return usageError(fmt.Sprintf("new: %q is a package of Go's standard library, which would hide the module: choose another name, such as %s",
 				others[0], scaffold.Suggest(others[0])))
 		}
 		project := scaffold.Project{Name: others[0], Sources: module.Sources(), Go: oldestGo()}
 		if err := project.Write("."); err != nil {
 			return err
 		}
-		fmt.Printf("%s is made. Its functions are in %[1]s/ops.go; install it by\n\n  pip install ./%[1]s\n", others[0])
+		fmt.Printf("%s is created. Its functions are in %[1]s/ops.go; install it with\n\n  pip install ./%[1]s\n", others[0])
 		return nil
 	},
 }

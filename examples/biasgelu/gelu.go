@@ -22,7 +22,7 @@ import (
 func BiasGELU[T float32 | tensor.Float16](ctx *kernel.Ctx, x, bias tensor.DeviceOf[T]) (y tensor.DeviceMut[T], err error) {
 	device := x.Device()
 	if bias.Device() != device {
-		return y, kernel.Errorf(kernel.ValueError, "bias_gelu(): argument 'bias': want memory on %v, where 'x' is, got it on %v", device, bias.Device())
+		return y, kernel.Errorf(kernel.ValueError, "bias_gelu(): argument 'bias': want memory on %v, the device of 'x', got memory on %v", device, bias.Device())
 	}
 	y = kernel.EmptyOn[T](ctx, device, x.Shape()...)
 	if y.Len() == 0 {

@@ -28,9 +28,9 @@ GD_OWN gd_watch gd_watched;
 /* The state of the watched call, the one with this serial number. */
 static GD_OWN struct {
   _Atomic uint64_t serial;
-  _Atomic int64_t first; /* time of the first signal, in milliseconds; 0: none came */
-  atomic_bool wanted;    /* the second one came */
-  atomic_bool again;     /* the watcher sent one, to check again whether the call can be left */
+  _Atomic int64_t first; /* time of the first signal, in milliseconds; 0: no signal yet */
+  atomic_bool wanted;    /* the second signal arrived */
+  atomic_bool again;     /* the watcher sent one, to check again whether the call can be abandoned */
   bool told;
   sigset_t mask; /* of the thread before the handler */
 } state;
@@ -41,7 +41,7 @@ static GD_OWN PyObject *ask, *usual;      /* signal.getsignal; signal.default_in
 
 /* The program has set a handler of its own in Python. Read with the GIL when our handler was put on top, and valid as long as
    ours is there: signal.signal() replaces it. */
-static GD_OWN atomic_bool programs;
+static GD_OWN atomic_bool program_handler;
 static GD_OWN pthread_t watcher;
 static GD_OWN bool watching;
 static GD_OWN sem_t work;
@@ -61,7 +61,7 @@ static uintptr_t counter(const void *context) {
 #elif defined(__aarch64__)
   return (uintptr_t)u->uc_mcontext.pc;
 #else
-  return (void)u, 0; /* no call is left */
+  return (void)u, 0; /* no call is abandoned on other processors */
 #endif
 }
 
@@ -87,13 +87,13 @@ static bool count(const call *c) {
 }
 
 static void on_interrupt(int number, siginfo_t *info, void *context) {
-  static GD_OWN volatile sig_atomic_t inside; /* a handler before this one may call the one that it found: this one */
+  static GD_OWN volatile sig_atomic_t inside; /* the previous handler may itself call this one */
   int saved = errno;
   call *c = gd_watched.call;
   bool main = pthread_equal(pthread_self(), gd_watched.thread), again = main && atomic_exchange(&state.again, false);
-  if (c != NULL && !programs && (again ? state.wanted && state.serial == gd_watched.serial : count(c))) {
+  if (c != NULL && !program_handler && (again ? state.wanted && state.serial == gd_watched.serial : count(c))) {
     if (main) leave(c, context);
-    sem_post(&work); /* it cannot be left here, or by this thread: the watcher sends the main one another signal */
+    sem_post(&work); /* not at this point, or not in this thread: the watcher sends the main thread another signal */
   }
   const action *before = previous;
   if (!again && !inside && before != NULL) {
@@ -113,7 +113,7 @@ static bool is_covered(action *found) {
 }
 
 /* Whether Python has a handler for SIGINT other than its default one. Needs the GIL. */
-static bool is_programs(void) {
+static bool has_program_handler(void) {
   PyObject *set = PyObject_CallFunction(ask, "i", SIGINT);
   if (set == NULL) return PyErr_Clear(), false;
   bool other = set != usual;
@@ -127,7 +127,7 @@ static void install(bool gil) {
   if (!is_covered(&found) || (before = malloc(sizeof *before)) == NULL) return;
   *before = found;
   previous = before;
-  programs = gil && is_programs();
+  program_handler = gil && has_program_handler();
   found.sa_sigaction = on_interrupt;
   found.sa_flags |= SA_SIGINFO | SA_ONSTACK;
   sigaction(SIGINT, &found, NULL);
@@ -148,8 +148,8 @@ static void return_to_top(const call *c, uint64_t serial) {
 
 static void look(const call *c, uint64_t serial) {
   static const char hint[] =
-      "\ngodlpack: the Go function that runs does not stop by itself (it never asks kernel.Ctx.Err); "
-      "press Ctrl-C again to leave the call\n";
+      "\ngodlpack: the running Go function does not check for Ctrl-C (kernel.Ctx.Err); "
+      "press Ctrl-C again to abandon the call\n";
   return_to_top(c, serial);
   if (state.serial != serial || state.first == 0) return;
   if (state.wanted) {
@@ -247,7 +247,7 @@ PyObject *gd_abandon(call *c) {
     gd_library_abandon(c->f->library);
   }
   c->entry.lost = true;
-  if (c->error.class != NULL) { /* of a call that led to the one that was left */
+  if (c->error.class != NULL) { /* of a call that encloses the abandoned one */
     PyErr_Restore(c->error.class, c->error.value, c->error.trace);
     c->error.class = c->error.value = c->error.trace = NULL;
     return NULL;
@@ -256,7 +256,7 @@ PyObject *gd_abandon(call *c) {
   PyErr_Clear();
   return PyErr_Format(
       PyExc_KeyboardInterrupt,
-      "%U() did not stop and was left while it ran: what it works on stays in memory, its goroutines may go on, "
-      "and the next call of its library starts that anew, without its state",
+      "%U() did not stop and was abandoned while it ran: its data stays in memory, its goroutines may continue, "
+      "and the next call restarts its library, without its state",
       c->f->name);
 }

@@ -27,11 +27,13 @@ bool gd_follow(call *c, const DLPackExchangeAPI *api, int32_t device) {
   if (gd_follows(c, device)) return true;
   uintptr_t *current = gd_current_stream(device, true);
   if (current == NULL)
-    return PyErr_Format(PyExc_BufferError, "%U(): no place for a stream of cuda:%d", c->f->name, (int)device), false;
+    return PyErr_Format(PyExc_BufferError, "%U(): cannot store a stream of cuda:%d: want a device number below 64",
+                        c->f->name, (int)device),
+           false;
   void *stream = (void *)*current; /* if the table has no such function */
   if (api->current_work_stream != NULL && api->current_work_stream(kDLCUDA, device, &stream) != 0) {
     if (PyErr_Occurred() == NULL)
-      PyErr_Format(PyExc_RuntimeError, "%U(): its caller's library does not know its stream of cuda:%d", c->f->name,
+      PyErr_Format(PyExc_RuntimeError, "%U(): the caller's framework did not return its stream of cuda:%d", c->f->name,
                    (int)device);
     return false;
   }
@@ -148,7 +150,7 @@ static bool may_nest(call *c, Py_ssize_t n, int depth) {
     return PyErr_Format(PyExc_ValueError, "%U(): lists nested deeper than %d", c->f->name, DEEP), false;
   if (depth > 0) c->nested += n;
   if (c->nested <= MOST_NESTED) return true;
-  return PyErr_Format(PyExc_ValueError, "%U(): lists in lists with more than %d elements: pass a tensor, or one list",
+  return PyErr_Format(PyExc_ValueError, "%U(): nested lists with more than %d elements: pass a tensor, or one list",
                       c->f->name, MOST_NESTED),
          false;
 }
@@ -181,7 +183,7 @@ GD_RARE static bool pack_huge(call *c, PyObject *x, PyObject *name, TVMValue *va
   if (PyErr_Occurred() == NULL) return true;
   PyErr_Clear();
   if (name == NULL)
-    return PyErr_Format(PyExc_OverflowError, "%U(): what a callable returned: the int is too large, also for a float",
+    return PyErr_Format(PyExc_OverflowError, "%U(): the result of a callable: the int is too large, also for a float",
                         c->f->name),
            false;
   return PyErr_Format(PyExc_OverflowError, "%U(): argument '%U': the int is too large, also for a float", c->f->name,
@@ -201,7 +203,7 @@ static bool pack_bytes(call *c, PyObject *x, bool text, TVMValue *value) {
   Py_ssize_t n = 0;
   char *data = NULL;
   if (text) data = (char *)PyUnicode_AsUTF8AndSize(x, &n);
-  else PyBytes_AsStringAndSize(x, &data, &n); /* which it is: this does not fail */
+  else PyBytes_AsStringAndSize(x, &data, &n); /* does not fail: x is bytes */
   TVMByteArray *bytes = data == NULL ? NULL : gd_reserve(c, sizeof *bytes);
   if (bytes != NULL) *bytes = (TVMByteArray){data, (size_t)n};
   value->v_handle = bytes;
@@ -275,7 +277,7 @@ bool gd_bind(call *c, PyObject **objects, PyObject *const *args, Py_ssize_t n, P
     PyObject *name = PyTuple_GetItem(kwnames, k), *x = args[n + k];
     int i = 0;
     while (i < f->count && f->parameters[i] != name) i++;
-    if (i == f->count) /* not the same object: perhaps the same name */
+    if (i == f->count) /* another object, but perhaps an equal name */
       for (i = 0; i < f->count && PyUnicode_Compare(f->parameters[i], name) != 0; i++) {}
     if (i == f->count && f->outputs != 0 && PyUnicode_CompareWithASCIIString(name, "like") == 0) like = x;
     else if (i == f->count && f->outputs != 0 && PyUnicode_CompareWithASCIIString(name, "out") == 0)

@@ -21,7 +21,7 @@ static void schema_destroy(PyObject *capsule) {
 
 static void array_destroy(PyObject *capsule) {
   struct ArrowArray *a = PyCapsule_GetPointer(capsule, "arrow_array");
-  if (a->release != NULL) a->release(a); /* nobody took it */
+  if (a->release != NULL) a->release(a); /* no consumer has moved it out */
   free(a);
 }
 

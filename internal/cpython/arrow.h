@@ -21,6 +21,6 @@ struct ArrowArray {
 };
 
 _Static_assert(sizeof(struct ArrowSchema) == 72 && sizeof(struct ArrowArray) == 80,
-               "the records are not laid out as Arrow says");
+               "the records do not have Arrow's layout");
 
 #endif

@@ -39,9 +39,9 @@ static PyObject *enter(call *c, const GDList *args) {
                         gd_host_current_stream,
                         c->outputs.scratch,
                         c->outputs.scratch == NULL ? 0 : SCRATCH};
-  bool elsewhere = gd_waiting != 0 && gd_needs_standin(c);
+  bool elsewhere = gd_waiting != 0 && gd_needs_proxy(c);
   if (!c->f->holds) c->entry.thread = PyEval_SaveThread();
-  int rc = elsewhere ? gd_stand_in(c, args) : cross(c, args);
+  int rc = elsewhere ? gd_call_on_proxy(c, args) : cross(c, args);
   if (c->entry.thread != NULL) PyEval_RestoreThread(c->entry.thread);
   c->entry.thread = NULL;
   if (rc == GD_ABANDONED) return gd_abandon(c);
@@ -78,7 +78,7 @@ PyObject *gd_call(PyObject *self, PyObject *const *args, size_t nargs, PyObject 
       (c->outputs.like != NULL || f->like == NULL ||
        (gd_function_like((gd_function *)self) && gd_take_like(c, f->like)))) {
     if (c->outputs.like == NULL) c->outputs.like = (PyObject *)gd_tensor_type;
-    c->entry.library = gd_library_open(f->library, f); /* once more: an argument's own code may have forked */
+    c->entry.library = gd_library_open(f->library, f); /* again: Python code of an argument may have forked */
     made = c->entry.library == NULL ? NULL : enter(c, &list);
   }
   if (c->entry.lost) return gd_give_frame(fr, true), NULL;

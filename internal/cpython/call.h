@@ -20,7 +20,7 @@ enum {
    owner may change its own. */
 typedef struct record {
   DLTensor t;
-  struct record *next;          /* the one that was made before */
+  struct record *next;          /* the previously made record */
   PyObject *object;             /* the owner of the memory; an argument, or held by the call */
   const DLPackExchangeAPI *api; /* the table that made the record; NULL: NumPy's fast path */
   bool torch;                   /* a tensor of torch */
@@ -66,10 +66,10 @@ typedef struct call {
   struct {
     PyObject *class, *value, *trace; /* an exception that Python raised during the call */
     failure *_Atomic failure;        /* the error that fail() got; malloc'ed */
-    atomic_bool speechless;          /* there was no memory for that */
+    atomic_bool message_lost;        /* no memory was left for the message */
   } error;
   struct {
-    const GDLibrary *library; /* the one that is entered */
+    const GDLibrary *library; /* the table of the library that runs */
     PyThreadState *thread;    /* the calling one, while it is without the GIL */
     int64_t forks;            /* gd_forks() before the call */
     jmp_buf *back;            /* the jump target of a forked child, and of an abandoned call */
@@ -86,14 +86,15 @@ typedef struct call {
     held *held; /* objects that must live until the end */
   } memory;
   struct {
-    record *borrowed, *pinned; /* in place: those that only their owner keeps, and the pinned ones */
-    followed *followed;        /* our current streams that are set to others' until the end */
+    record *borrowed,
+        *pinned;        /* of tensors that were not imported: those kept only by their owner, and the pinned ones */
+    followed *followed; /* our current streams that are set to others' until the end */
   } tensors;
   struct {
-    struct standin *standin; /* the thread that runs it instead of the calling one; NULL: none */
-    struct call *outer;      /* the next call that waits for a callback */
-    uint64_t caller;         /* the waiting thread */
-    PyObject *greenlet;      /* and its greenlet; NULL without the package greenlet */
+    struct proxy *proxy; /* the thread that runs it instead of the calling one; NULL: none */
+    struct call *outer;  /* the next call that waits for a callback */
+    uint64_t caller;     /* the waiting thread */
+    PyObject *greenlet;  /* and its greenlet; NULL without the package greenlet */
   } wait;
 } call;
 

@@ -12,7 +12,7 @@
 void gd_host_fail(GDContext *host, const char *kind, const char *message, size_t n) {
   size_t before = strlen(kind = kind == NULL ? "" : kind) + 1;
   failure *f = malloc(sizeof *f + before + (n = message == NULL ? 0 : n));
-  if (f == NULL) return (void)(((call *)host)->error.speechless = true);
+  if (f == NULL) return (void)(((call *)host)->error.message_lost = true);
   *f = (failure){n, f->kind + before};
   memcpy(f->kind, kind, before);
   if (n > 0) memcpy(f->kind + before, message, n);
@@ -36,7 +36,7 @@ void gd_call_fails(call *c, const char *kind, const char *message) { gd_allocati
    GIL: any.
    Threads: the calling one. */
 void gd_call_forked(call *c) {
-  gd_call_fails(c, "RuntimeError", "this process was forked in the middle of the call, which only its parent can end");
+  gd_call_fails(c, "RuntimeError", "this process was forked during the call, which only the parent can finish");
 }
 
 /* The process may have forked while Python code ran: the child has no Go to return to. It leaves the call from here, over Go's
@@ -113,7 +113,7 @@ int gd_invoke_here(call *c, void *callable, TVMValue *args, int *codes, int n, T
 int gd_host_poll(GDContext *host) {
   call *c = (call *)host;
   if (gd_is_finalizing()) return 1;
-  if (gd_is_elsewhere(c)) return gd_ask_caller(c, &(question){.what = ASK_POLL});
+  if (gd_is_proxy_thread(c)) return gd_ask_caller(c, &(question){.what = ASK_POLL});
   take_gil(c);
   int rc = gd_poll_here(c);
   give_gil(c);
@@ -130,7 +130,7 @@ int gd_host_current_stream(GDContext *host, DLDevice device, void **out) {
   if (device.device_type != kDLCUDA || c->outputs.protocol != GD_BY_TABLE || gd_follows(c, device.device_id))
     return gd_exchange_api.current_work_stream(device.device_type, device.device_id, out);
   if (gd_is_finalizing()) return -1;
-  if (gd_is_elsewhere(c)) return gd_ask_caller(c, &(question){.what = ASK_STREAM, .device = device, .out = out});
+  if (gd_is_proxy_thread(c)) return gd_ask_caller(c, &(question){.what = ASK_STREAM, .device = device, .out = out});
   take_gil(c);
   int rc = gd_stream_here(c, device, out);
   give_gil(c);
@@ -145,7 +145,7 @@ int gd_host_current_stream(GDContext *host, DLDevice device, void **out) {
 int gd_host_invoke(GDContext *host, void *callable, TVMValue *args, int *codes, int n, TVMValue *ret, int *ret_code) {
   call *c = (call *)host;
   if (gd_is_finalizing()) return -1;
-  if (gd_is_elsewhere(c))
+  if (gd_is_proxy_thread(c))
     return gd_ask_caller(c, &(question){ASK_INVOKE, {0}, NULL, callable, args, codes, n, ret, ret_code});
   take_gil(c);
   int rc = gd_invoke_here(c, callable, args, codes, n, ret, ret_code);

@@ -41,7 +41,7 @@ static void *open_descriptor(int fd) {
     close(fd);
     if ((fd = next) < 0) return NULL;
   }
-  dlerror(); /* that no older copy was there is no error */
+  dlerror(); /* a missing older copy is not an error */
   library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
   close(fd);
   return library;
@@ -51,7 +51,7 @@ static void *open_in_memory(int from, char *why, size_t size) {
   int fd = memfd_create("godlpack", MFD_CLOEXEC | MFD_EXEC);
   if (fd < 0 && errno == EINVAL) fd = memfd_create("godlpack", MFD_CLOEXEC); /* an older kernel */
   if (fd < 0 || !copy_bytes(from, fd)) {
-    snprintf(why, size, "no file in memory: %s", strerror(errno));
+    snprintf(why, size, "cannot create a file in memory: %s", strerror(errno));
     if (fd >= 0) close(fd);
     return NULL;
   }

@@ -27,7 +27,7 @@ static const char doc_module_from_dlpack[] =
   "-------\n"
   "Tensor\n"
   "    A tensor over the memory of `x`, or over a copy of it. A tensor that\n"
-  "    shares memory is read-only if `x` says so, and always if `x` is an\n"
+  "    shares memory is read-only if `x` reports it, and always if `x` is an\n"
   "    array of jax or pyarrow, since these are immutable.\n"
   "\n"
   "Raises\n"
@@ -105,7 +105,7 @@ static const char doc_module_asarray[] =
   "\n"
   "See Also\n"
   "--------\n"
-  "from_dlpack : The function of the array API, for DLPack alone.\n"
+  "from_dlpack : The function of the array API, only for DLPack.\n"
   "Tensor.astype : The rules of the conversion.\n"
   "\n"
   "Notes\n"
@@ -603,7 +603,7 @@ static const char doc_tensor_astype[] =
   "    `dtype` is not a dtype, or a conversion between the two does not\n"
   "    exist: of handles, and of parts of more than 64 bits.\n"
   "ValueError\n"
-  "    `dtype` is an unknown name, or its number of lanes is another one.\n"
+  "    `dtype` is an unknown name, or has another number of lanes.\n"
   "BufferError\n"
   "    The CPU cannot read the memory.\n"
   "\n"
@@ -787,7 +787,7 @@ static const char doc_tensor_dlpack[] =
   ">>> t.__dlpack__(stream=1, max_version=(1, 0))\n"
   "Traceback (most recent call last):\n"
   "    ...\n"
-  "ValueError: __dlpack__() argument 'stream': 1 is no stream of device cpu";
+  "ValueError: __dlpack__() argument 'stream': 1 is not a stream of device cpu";
 
 static const char doc_tensor_dlpack_device[] =
   "__dlpack_device__($self, /)\n--\n\n"

@@ -29,10 +29,10 @@ typedef struct {
   gd_protocol protocol;
   const DLPackExchangeAPI *api; /* by table */
   bool guarded;                 /* by table: has torch's requires_grad, is_conj and is_neg, which its table ignores */
-  bool asks_python;             /* these may be Python code, since the type is not torch's own */
+  bool asks_python;             /* the guards may be Python code, since the type is not torch's own */
   bool torch;                   /* torch's Tensor, or a type derived from it */
   PyObject *grad;               /* the type's requires_grad, if no object's own attribute can hide it; or NULL */
-  descrgetfunc get_grad;        /* how to read it */
+  descrgetfunc get_grad;        /* reads that attribute */
   bool immutable;               /* by method: legacy capsules are read-only */
   bool bare;                    /* by method: it takes no max_version */
 } gd_plan;

@@ -119,7 +119,7 @@ static PyObject *import_capsule(PyObject *capsule, bool immutable) {
   if (PyCapsule_IsValid(capsule, "dltensor_versioned")) {
     DLManagedTensorVersioned *m = PyCapsule_GetPointer(capsule, "dltensor_versioned");
     if (m->version.major != DLPACK_MAJOR || !gd_fast_path_ok(&m->dl_tensor)) return NULL;
-    if (m->dl_tensor.device.device_type != kDLCPU) return NULL; /* whose producer was not told our stream */
+    if (m->dl_tensor.device.device_type != kDLCPU) return NULL; /* the producer did not get our stream */
     if (PyCapsule_SetName(capsule, "used_dltensor_versioned") != 0) return NULL;
     PyObject *tensor = gd_wrap_managed(m, m->flags);
     if (tensor == NULL) gd_managed_drop(m, NULL);
@@ -150,7 +150,7 @@ bool gd_blames_arguments(void) {
   for (size_t i = 0; utf8 != NULL && i < sizeof words / sizeof *words; i++)
     found = found || strstr(utf8, words[i]) != NULL;
   Py_DecRef(text);
-  PyErr_Restore(class, value, trace); /* in the place of one that the text has raised */
+  PyErr_Restore(class, value, trace); /* replaces an exception of its str() */
   return found;
 }
 
@@ -205,7 +205,7 @@ PyObject *gd_fast_from_dlpack(PyObject *module, PyObject *const *args, Py_ssize_
       case GD_BY_NUMPY: tensor = gd_numpy_import(x); break;
       case GD_BY_BUFFER:
         if ((tensor = gd_numpy_import_buffer(x, str_dtype)) != NULL) return tensor;
-        PyErr_Clear(); /* a dtype that buffers cannot say, or memory elsewhere */
+        PyErr_Clear(); /* a dtype without a buffer format, or memory on another device */
         /* fall through */
       case GD_BY_METHOD:
         immutable = plan->immutable; /* x's Python code may change the plan */
@@ -221,8 +221,9 @@ PyObject *gd_fast_from_dlpack(PyObject *module, PyObject *const *args, Py_ssize_
 
 static PyObject *make_by_table(gd_tensor *x, const gd_plan *plan) {
   void *made = NULL;
-  if (x->flags & DLPACK_READ_ONLY) return NULL; /* no table's importer honours the flag (R61) */
-  if (x->t.device.device_type != kDLCPU && x->t.device.device_type != kDLCUDA) return NULL; /* some crash torch */
+  if (x->flags & DLPACK_READ_ONLY) return NULL; /* importers of tables ignore the flag (R61) */
+  if (x->t.device.device_type != kDLCPU && x->t.device.device_type != kDLCUDA)
+    return NULL; /* other device types may crash torch */
   DLManagedTensorVersioned *m = gd_export_versioned(x, 0);
   if (m == NULL) return NULL;
   if (plan->api->managed_tensor_to_py_object_no_sync(m, &made) != 0 || made == NULL) {
@@ -230,7 +231,7 @@ static PyObject *make_by_table(gd_tensor *x, const gd_plan *plan) {
     return NULL;
   }
   if (Py_TYPE(made) == plan->type) return made;
-  Py_DecRef(made); /* of a base class, whose table it is: Go knows whether that will do */
+  Py_DecRef(made); /* an object of the base class that has the table: Go decides whether that suffices */
   return NULL;
 }
 

@@ -11,12 +11,12 @@
 
 #include "core.h"
 
-enum { FAULTS = 3, SOME = 16 };
+enum { FAULTS = 3, MAX_ACTIONS = 16 };
 typedef struct sigaction action;
 typedef void handler(int number, siginfo_t *info, void *context);
 
 static const int faults[FAULTS] = {SIGSEGV, SIGBUS, SIGFPE};
-static const action nobody = {.sa_handler = SIG_DFL};
+static const action default_action = {.sa_handler = SIG_DFL};
 static GD_OWN struct {
   _Atomic(const action *) below,
       reporter;          /* run by the floor; reporter: faulthandler's handler, which comes first, or NULL */
@@ -24,7 +24,7 @@ static GD_OWN struct {
   action lid;
   bool laid, opened, covered; /* the floor is installed; a runtime may start; the lid is installed */
 } handlers[FAULTS];
-static GD_OWN action seen[SOME]; /* every action that was found; never changed, as a handler may be reading it */
+static GD_OWN action actions[MAX_ACTIONS]; /* all found actions; never changed, since a handler may be reading them */
 static GD_OWN int count;
 static GD_OWN uintptr_t interpreter, end; /* the range of Python's own code */
 static GD_OWN pthread_mutex_t changing = PTHREAD_MUTEX_INITIALIZER;
@@ -38,7 +38,7 @@ static int index_of(int number) {
 static void on_floor(int number, siginfo_t *info, void *context) {
   int i = index_of(number), saved = errno;
   const action *reporter = handlers[i].reporter, *below = handlers[i].below;
-  if (reporter != NULL) reporter->sa_handler(number); /* it returns, so that the one below ends the process */
+  if (reporter != NULL) reporter->sa_handler(number); /* returns, and the handler below ends the process */
   gd_pass_on(below, number, info, context);
   errno = saved;
 }
@@ -50,8 +50,8 @@ static void on_lid(int number, siginfo_t *info, void *context) {
 
 static const action *remember(const action *a) {
   for (int i = 0; i < count; i++)
-    if (seen[i].sa_handler == a->sa_handler && seen[i].sa_flags == a->sa_flags) return &seen[i];
-  return count == SOME ? NULL : (seen[count] = *a, &seen[count++]);
+    if (actions[i].sa_handler == a->sa_handler && actions[i].sa_flags == a->sa_flags) return &actions[i];
+  return count == MAX_ACTIONS ? NULL : (actions[count] = *a, &actions[count++]);
 }
 
 /* Whether the handler is Python's, from signal.signal() or faulthandler, or the default, or SIG_IGN. */
@@ -68,23 +68,23 @@ static bool take_over(int i, const action *a) {
   bool reports = is_pythons(a) && a->sa_handler != SIG_DFL && a->sa_flags & SA_NODEFER;
   handlers[i].reporter = reports ? known : NULL;
   if (!reports) handlers[i].below = known;
-  else if (handlers[i].below == NULL) handlers[i].below = &nobody;
+  else if (handlers[i].below == NULL) handlers[i].below = &default_action;
   return true;
 }
 
 /* Puts the lid back on top of a handler that Python has set. */
-static void look(int i) {
+static void restore_lid(int i) {
   action now = gd_handler_of(faults[i]), other = now;
   if (!handlers[i].covered || now.sa_sigaction == on_lid || !is_pythons(&now) || !take_over(i, &now)) return;
   sigaction(faults[i], &handlers[i].lid, &other);
-  if (other.sa_handler != now.sa_handler) take_over(i, &other); /* set meanwhile */
+  if (other.sa_handler != now.sa_handler) take_over(i, &other); /* another thread has set one in between */
 }
 
 /* Prepares for a Go runtime to install its handlers between floor and lid: takes the lid off, or installs the floor. A handler
    that others have put on the lid stays. */
 static void uncover(int i) {
   action under = {.sa_sigaction = on_floor, .sa_flags = SA_SIGINFO | SA_ONSTACK};
-  look(i);
+  restore_lid(i);
   action now = gd_handler_of(faults[i]);
   if (handlers[i].covered && now.sa_sigaction == on_lid) under = handlers[i].lid, under.sa_sigaction = handlers[i].go;
   else if (handlers[i].laid || (now.sa_sigaction != on_lid && !take_over(i, &now))) return;
@@ -108,7 +108,8 @@ static void cover(int i) {
 void gd_faults_open(void) {
   pthread_mutex_lock(&changing);
   if (interpreter == 0) gd_find_code((void *)PyErr_CheckSignals, &interpreter, &end);
-  for (int i = 0; i < FAULTS && gd_runtime_is_lazy(); i++) uncover(i); /* else Go was there before everybody */
+  for (int i = 0; i < FAULTS && gd_runtime_is_lazy(); i++)
+    uncover(i); /* otherwise Go's handlers were installed first */
 }
 
 /* gd_faults_close is called after that.
@@ -125,7 +126,7 @@ void gd_faults_close(void) {
    Threads: the watcher. */
 void gd_faults_look(void) {
   if (pthread_mutex_trylock(&changing) != 0) return;
-  for (int i = 0; i < FAULTS; i++) look(i);
+  for (int i = 0; i < FAULTS; i++) restore_lid(i);
   pthread_mutex_unlock(&changing);
 }
 

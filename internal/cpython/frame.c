@@ -22,7 +22,7 @@ void *gd_reserve(call *c, size_t size) {
   size = (size + 15) & ~(size_t)15;
   if (size > c->memory.left) {
     size_t n = size > PAGE ? size : PAGE;
-    block *b = malloc(sizeof *b + sizeof *b + n); /* a second one: to keep what follows aligned to 16 */
+    block *b = malloc(sizeof *b + sizeof *b + n); /* a second header keeps the data aligned to 16 */
     if (b == NULL) return PyErr_NoMemory();
     b->next = c->memory.blocks;
     c->memory.blocks = b;
@@ -101,7 +101,7 @@ void gd_call_begin(call *c, const gd_function *f, PyObject *const *objects) {
   c->entry.stopped = c->entry.lost = false;
   c->entry.holds = f->holds;
   atomic_init(&c->error.failure, NULL);
-  atomic_init(&c->error.speechless, false);
+  atomic_init(&c->error.message_lost, false);
   c->entry.result.v_int64 = 0;
   c->entry.code = GD_NULL;
   c->memory.blocks = NULL;
@@ -110,7 +110,7 @@ void gd_call_begin(call *c, const gd_function *f, PyObject *const *objects) {
   c->tensors.followed = NULL;
   c->nested = 0;
   c->tensors.borrowed = c->tensors.pinned = NULL;
-  c->wait.standin = NULL;
+  c->wait.proxy = NULL;
 }
 
 static GD_OWN frame *frames; /* that no call uses */

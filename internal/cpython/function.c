@@ -64,7 +64,7 @@ bool gd_function_like(gd_function *f) {
   Py_DecRef(python);
   if (type == NULL) return false;
   if (f->like == name) f->like = type, Py_DecRef(name);
-  else Py_DecRef(type); /* another thread has it */
+  else Py_DecRef(type); /* another thread was faster */
   return true;
 }
 

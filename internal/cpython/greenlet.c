@@ -1,6 +1,6 @@
 /* Greenlets (gevent, eventlet): several stacks take turns in one thread, in any order. Go only distinguishes threads: an entry
    that one greenlet began in a thread must end before an earlier one of another greenlet continues there, or Go ends the
-   process. So while a call waits for a callback, calls of other greenlets run on another thread, a stand-in, while the calling
+   process. So while a call waits for a callback, calls of other greenlets run on another thread, a proxy, while the calling
    thread waits; their callbacks run in the calling thread. Where the extension's own Go code waits for Python code, this is not
    possible: other greenlets are refused. */
 #include <pthread.h>
@@ -18,7 +18,7 @@ static PyObject *current_greenlet(void) {
   if (get == NULL) get = PyObject_GetAttrString(module, "getcurrent");
   PyObject *greenlet = get == NULL ? NULL : PyObject_CallFunctionObjArgs(get, NULL);
   if (greenlet == NULL) return PyErr_Clear(), NULL;
-  Py_DecRef(greenlet); /* it runs: somebody else has a reference */
+  Py_DecRef(greenlet); /* the thread state has another reference, since it runs */
   return greenlet;
 }
 
@@ -47,10 +47,10 @@ void gd_end_wait(call *c) {
   gd_waiting--;
 }
 
-/* gd_needs_standin reports whether another greenlet of this thread waits within the same library.
+/* gd_needs_proxy reports whether another greenlet of this thread waits within the same library.
    GIL: held; no exception is pending.
    Threads: the calling one. */
-bool gd_needs_standin(const call *c) {
+bool gd_needs_proxy(const call *c) {
   uint64_t caller = PyThread_get_thread_ident();
   PyObject *greenlet = current_greenlet();
   for (const call *w = waiting; w != NULL; w = w->wait.outer)
@@ -66,20 +66,20 @@ void gd_lose_waiting(const call *c) {
     if (w->wait.caller == caller && w->entry.library == c->entry.library) w->entry.lost = true;
 }
 
-/* ---- stand-ins ---- */
+/* ---- proxies ---- */
 
-typedef struct standin {
+typedef struct proxy {
   call *call;
   const GDList *args;
   pthread_t caller;
-  pthread_mutex_t mutex; /* of what follows */
+  pthread_mutex_t mutex; /* protects the fields below */
   pthread_cond_t turned;
-  enum { ITS, CALLERS, DONE } turn;
+  enum { PROXY_TURN, CALLER_TURN, DONE } turn;
   const question *asked;
-  int answer; /* to the question; at the end the call's result */
-} standin;
+  int answer; /* result of the question; finally of the call */
+} proxy;
 
-static void turn_to(standin *s, int turn, int answer) {
+static void set_turn(proxy *s, int turn, int answer) {
   pthread_mutex_lock(&s->mutex);
   s->turn = turn;
   s->answer = answer;
@@ -87,42 +87,42 @@ static void turn_to(standin *s, int turn, int answer) {
   pthread_mutex_unlock(&s->mutex);
 }
 
-static void wait_while(standin *s, int turn) {
+static void wait_while(proxy *s, int turn) {
   pthread_mutex_lock(&s->mutex);
   while ((int)s->turn == turn) pthread_cond_wait(&s->turned, &s->mutex);
   pthread_mutex_unlock(&s->mutex);
 }
 
-static void *run(void *standing) {
-  standin *s = standing;
+static void *run(void *argument) {
+  proxy *s = argument;
   call *c = s->call;
-  turn_to(s, DONE,
-          c->entry.library->call(s->args->values, s->args->codes, (int)s->args->n, &c->entry.result, &c->entry.code,
-                                 &c->host));
+  set_turn(s, DONE,
+           c->entry.library->call(s->args->values, s->args->codes, (int)s->args->n, &c->entry.result, &c->entry.code,
+                                  &c->host));
   return NULL;
 }
 
-/* gd_is_elsewhere reports whether this thread is a stand-in, which must ask the calling thread for what only that one can do.
+/* gd_is_proxy_thread reports whether this thread is a proxy, which must ask the calling thread for what only that one can do.
    GIL: any.
-   Threads: the calling one, or its stand-in. */
-bool gd_is_elsewhere(const call *c) {
-  return c->wait.standin != NULL && !pthread_equal(pthread_self(), c->wait.standin->caller);
+   Threads: the calling one, or its proxy. */
+bool gd_is_proxy_thread(const call *c) {
+  return c->wait.proxy != NULL && !pthread_equal(pthread_self(), c->wait.proxy->caller);
 }
 
 /* gd_ask_caller passes a question to the calling thread and returns its answer.
    C because: (b).
    GIL: not held.
    Owns: what the question owns passes to the caller.
-   Threads: the stand-in. */
+   Threads: the proxy. */
 int gd_ask_caller(call *c, const question *q) {
-  standin *s = c->wait.standin;
+  proxy *s = c->wait.proxy;
   s->asked = q;
-  turn_to(s, CALLERS, 0);
-  wait_while(s, CALLERS);
+  set_turn(s, CALLER_TURN, 0);
+  wait_while(s, CALLER_TURN);
   return s->answer;
 }
 
-static int reply(call *c, const question *q) {
+static int answer_question(call *c, const question *q) {
   switch (q->what) {
     case ASK_INVOKE: return gd_invoke_here(c, q->callable, q->args, q->codes, q->n, q->ret, q->ret_code);
     case ASK_STREAM: return gd_stream_here(c, q->device, q->out);
@@ -130,42 +130,40 @@ static int reply(call *c, const question *q) {
   }
 }
 
-/* Answers the stand-in's questions until it is done. False in a child that was forked meanwhile: it has no stand-in. */
-static bool serve(standin *s) {
+/* Answers the proxy's questions until it is done. False in a child that was forked meanwhile: it has no proxy. */
+static bool serve_questions(proxy *s) {
   call *c = s->call;
-  for (wait_while(s, ITS); s->turn == CALLERS; wait_while(s, ITS)) {
+  for (wait_while(s, PROXY_TURN); s->turn == CALLER_TURN; wait_while(s, PROXY_TURN)) {
     if (c->entry.thread != NULL) PyEval_RestoreThread(c->entry.thread);
     c->entry.thread = NULL;
-    int answer = reply(c, s->asked);
+    int answer = answer_question(c, s->asked);
     if (gd_forks() != c->entry.forks) return gd_call_forked(c), false;
     if (!c->f->holds) c->entry.thread = PyEval_SaveThread();
-    turn_to(s, ITS, answer);
+    set_turn(s, PROXY_TURN, answer);
   }
   return true;
 }
 
-/* gd_stand_in makes the call on another thread, and waits for it.
+/* gd_call_on_proxy makes the call on another thread, and waits for it.
    GIL: as the call has it; taken and released again for callbacks.
    Owns: as the library's call.
    Threads: the calling one. */
-int gd_stand_in(call *c, const GDList *args) {
+int gd_call_on_proxy(call *c, const GDList *args) {
   pthread_t thread;
-  standin *s = malloc(sizeof *s); /* not on the stack, which a greenlet takes away */
+  proxy *s = malloc(sizeof *s); /* not on the stack, which a greenlet takes away */
   if (s == NULL)
-    return gd_call_fails(c, "MemoryError",
-                         "no memory to call a function of Go while another greenlet waits within one"),
-           -1;
-  *s = (standin){c, args, pthread_self(), PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, ITS, NULL, -1};
-  c->wait.standin = s;
-  bool started = pthread_create(&thread, NULL, run, s) == 0, ended = started && serve(s);
+    return gd_call_fails(c, "MemoryError", "no memory to call a Go function while another greenlet waits in one"), -1;
+  *s = (proxy){c, args, pthread_self(), PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, PROXY_TURN, NULL, -1};
+  c->wait.proxy = s;
+  bool started = pthread_create(&thread, NULL, run, s) == 0, ended = started && serve_questions(s);
   if (!started)
     gd_call_fails(
         c, "RuntimeError",
-        "no thread to call a function of Go while another greenlet waits within one: raise the limit of processes (ulimit -u)");
-  if (!ended && started) return -1; /* its memory stays: the thread is gone */
+        "cannot start a thread to call a Go function while another greenlet waits in one: raise the limit of processes (ulimit -u)");
+  if (!ended && started) return -1; /* s is not freed: the thread does not exist in the child */
   if (started) pthread_join(thread, NULL);
   int rc = s->answer;
-  c->wait.standin = NULL;
+  c->wait.proxy = NULL;
   free(s);
   return rc;
 }
@@ -194,7 +192,7 @@ bool gd_entry_begin(gd_entry *out) {
       return PyErr_SetString(
                  PyExc_RuntimeError,
                  "godlpack: another greenlet of this thread is inside a method that godlpack called (such as __dlpack__ or "
-                 "__index__) and has switched to this one: godlpack can work again once it has returned. Do not switch greenlets (wait, lock, "
+                 "__index__) and has switched to this one: godlpack cannot be used until that method returns. Do not switch greenlets (wait, lock, "
                  "read, print) in such methods"),
              false;
   entry *e = malloc(sizeof *e);

@@ -12,11 +12,11 @@ extern int gd_waiting; /* calls, of all threads, that wait for a callback */
 void gd_begin_wait(call *c);
 void gd_end_wait(call *c);
 void gd_lose_waiting(const call *c);
-bool gd_needs_standin(const call *c);
-int gd_stand_in(call *c, const GDList *args);
-bool gd_is_elsewhere(const call *c);
+bool gd_needs_proxy(const call *c);
+int gd_call_on_proxy(call *c, const GDList *args);
+bool gd_is_proxy_thread(const call *c);
 
-/* A stand-in's question to the calling thread. */
+/* A proxy's question to the calling thread. */
 typedef struct {
   enum { ASK_POLL, ASK_STREAM, ASK_INVOKE } what;
   DLDevice device; /* ASK_STREAM */

@@ -24,7 +24,7 @@ typedef struct gd_library {
     BY_FORK,
     BY_ABANDON
   } lost;       /* where its state is, after a call: in the parent, or in the abandoned runtime */
-  bool told;    /* the caller was told of the loss, by a warning that became an exception */
+  bool told;    /* a warning about the loss became an exception */
   dev_t device; /* with the file's inode and time of change: a rebuilt library is another one */
   ino_t file;
   struct timespec changed;
@@ -97,7 +97,7 @@ gd_library *gd_library_at(const char *path, PyObject *check) {
 
 /* Whether the loader would return another library for this one: it identifies libraries by path and by file. The path may have
    named another file before, or a parent process may have opened the file by another path. */
-static bool is_mistaken(const gd_library *l) {
+static bool dlopen_returns_another(const gd_library *l) {
   for (const gd_library *k = libraries; k != NULL; k = k->next)
     if (k->loaded && k != l &&
         (strcmp(k->path, l->path) == 0 || (k->inherited && k->device == l->device && k->file == l->file)))
@@ -111,8 +111,8 @@ static void *load(gd_library *l, char *why, size_t n) {
   l->loaded = true;
   gd_faults_open();
   gd_signals_read(before);
-  void *handle = l->inherited || is_mistaken(l) ? gd_open_copy(l->path, why, n)
-                                                : dlopen(l->path, RTLD_NOW | RTLD_LOCAL);
+  void *handle = l->inherited || dlopen_returns_another(l) ? gd_open_copy(l->path, why, n)
+                                                           : dlopen(l->path, RTLD_NOW | RTLD_LOCAL);
   l->link = gd_signals_chain(before);
   gd_faults_close();
   pthread_mutex_unlock(&loading);
@@ -145,15 +145,15 @@ static const GDLibrary *open_file(gd_library *l, PyObject **error, char *why, si
   void *handle = load(l, why, n);
   const GDLibrary *(*get)(void) = handle == NULL ? NULL : (const GDLibrary *(*)(void))dlsym(handle, "godlpack_library");
   const GDLibrary *table = get == NULL ? NULL : get();
-  const char *reason = get == NULL ? dlerror() : "godlpack_library() gave no table";
-  if (table == NULL && why[0] == 0) PyOS_snprintf(why, n, "%s", reason == NULL ? "it does not open" : reason);
+  const char *reason = get == NULL ? dlerror() : "godlpack_library() returned no table";
+  if (table == NULL && why[0] == 0) PyOS_snprintf(why, n, "%s", reason == NULL ? "dlopen failed" : reason);
   if (table == NULL) gd_say_remedy(why, n);
   return table;
 }
 
 /* Makes sure that a child opens the same file as its parent, and records the file of a first opening: it may have been rebuilt
    since gd_library_at. */
-static bool settle_file(gd_library *l) {
+static bool check_file(gd_library *l) {
   struct stat s;
   bool there = stat(l->path, &s) == 0;
   if (!l->loaded && there) l->device = s.st_dev, l->file = s.st_ino, l->changed = s.st_mtim;
@@ -165,7 +165,8 @@ static bool settle_file(gd_library *l) {
 
 static const char *table_fault(const GDLibrary *t, char *text, size_t n) {
   if (t->version != GODLPACK_LIBRARY_VERSION)
-    PyOS_snprintf(text, n, "its table has version %u, this godlpack knows version %d: build it again with this one",
+    PyOS_snprintf(text, n,
+                  "its table has version %u, but this godlpack supports version %d: build it again with this godlpack",
                   t->version, GODLPACK_LIBRARY_VERSION);
   else if (t->size < offsetof(GDLibrary, call) + sizeof t->call || t->count < 0 ||
            (t->count > 0 && t->functions == NULL) || t->call == NULL)
@@ -202,7 +203,7 @@ static const char *state_of(const GDLibrary *t) {
    Threads: any with the GIL; the first opens, others wait. */
 const GDLibrary *gd_library_open(gd_library *l, const gd_function *f) {
   if (l->table != NULL) return l->table;
-  if (!settle_file(l)) return NULL;
+  if (!check_file(l)) return NULL;
   char why[512];
   PyObject *error = NULL;
   PyThreadState *thread = PyEval_SaveThread();
@@ -218,7 +219,7 @@ const GDLibrary *gd_library_open(gd_library *l, const gd_function *f) {
            NULL;
   gd_watch_calls();
   PyObject *declarations = declarations_of(table), *check = l->check;
-  Py_IncRef(check); /* it may be replaced meanwhile */
+  Py_IncRef(check); /* the call may replace it */
   PyObject *caller = f != NULL && l->lost != NOTHING && !l->told ? f->name : Py_None;
   PyObject *checked = declarations == NULL ? NULL
                                            : PyObject_CallFunction(check, "OzOi", declarations, state_of(table), caller,
@@ -227,11 +228,11 @@ const GDLibrary *gd_library_open(gd_library *l, const gd_function *f) {
   Py_DecRef(declarations);
   if (checked == NULL) return l->told |= PyErr_ExceptionMatches(PyExc_Warning) != 0, NULL;
   Py_DecRef(checked);
-  if (PyErr_CheckSignals() != 0) return NULL;           /* that came meanwhile */
+  if (PyErr_CheckSignals() != 0) return NULL;           /* signals that arrived during the opening */
   if (l->opened != table) return gd_library_open(l, f); /* the check may have forked */
   if (f != NULL) l->table = table;
   if (!gd_threads_apply()) return NULL;
-  return l->opened == table ? table : gd_library_open(l, f); /* so may a warning */
+  return l->opened == table ? table : gd_library_open(l, f); /* a warning may have forked, too */
 }
 
 /* gd_library_threads passes the number of threads that Go may compute in to all open libraries. */

@@ -74,9 +74,8 @@ bool gd_numpy_borrow(PyObject *x, DLTensor *t, int64_t *dims, int ndim, uint64_t
   if (n >= TYPE_NUMBERS || numpy->learned[n].dtype.bits == 0 || a->descr->byteorder == '>') return false;
   if (a->nd > ndim) return false;
   int64_t itemsize = gd_item_bits(numpy->learned[n].dtype, numpy->learned[n].padded ? DLPACK_SUBBYTE_PADDED : 0) / 8;
-  int shift = __builtin_ctzll(
-      (uint64_t)
-          itemsize); /* a division costs as much as all else here; of sizes that are no powers of 2 nothing is whole */
+  /* A shift is faster than a division. Sizes that are not powers of 2 fail the check of strides below. */
+  int shift = __builtin_ctzll((uint64_t)itemsize);
   int64_t *strides = dims + a->nd;
   for (int i = 0; i < a->nd; i++) {
     dims[i] = a->dimensions[i];

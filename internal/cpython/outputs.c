@@ -116,7 +116,7 @@ bool gd_copy_out(call *c, TVMValue *v) {
   if (is_as_asked(m, from))
     return memcpy((char *)m->dl_tensor.data + m->dl_tensor.byte_offset, from->data, (size_t)gd_byte_count(from, 0)),
            true;
-  return PyErr_Format(PyExc_BufferError, "%U(): the caller's allocator gave another tensor than it was asked for",
+  return PyErr_Format(PyExc_BufferError, "%U(): the caller's allocator returned a tensor other than the requested one",
                       c->f->name),
          false;
 }

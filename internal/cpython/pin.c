@@ -11,7 +11,7 @@
 
 /* ---- locks: on owners of memory ---- */
 
-static GD_OWN gd_lock *locks; /* written with both the GIL and the mutex; so either of them is enough to read it */
+static GD_OWN gd_lock *locks; /* written under both the GIL and the mutex, so either is enough for reading */
 static GD_OWN pthread_mutex_t listing = PTHREAD_MUTEX_INITIALIZER;
 
 /* gd_lock_find returns a lock of the owner where on the memory data; NULL for either means any. NULL if there is none.
@@ -68,9 +68,9 @@ void gd_locks_forked(void) { listing = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZE
 static bool learn_torch(const call *c) {
   static GD_OWN bool tried;
   if (tried) return true;
-  tried = true; /* at once: what Go calls may come here again */
+  tried = true; /* set first: Go's calls may re-enter this function */
   PyObject *done = gd_enter(GD_OP_function_learn_torch, (PyObject *)c->f, NULL, 0, NULL);
-  tried = done != NULL; /* if Go could not be entered, as from a second greenlet, the next call tries again */
+  tried = done != NULL; /* if Go cannot be entered, such as from a second greenlet, the next call tries again */
   Py_DecRef(done);
   return done != NULL;
 }
@@ -92,12 +92,12 @@ static bool hold_lent(record *r) {
   if (r->torch) return false;
   if (gd_table_import(r->api, r->object, &m) != 0 || m == NULL) {
     if (PyErr_Occurred() == NULL)
-      PyErr_SetString(PyExc_BufferError, "a tensor's exchange table lends its memory, but does not share it");
+      PyErr_SetString(PyExc_BufferError, "a tensor's exchange table lends a DLTensor, but exports no managed tensor");
     return false;
   }
   if (m->dl_tensor.data == r->t.data && m->dl_tensor.byte_offset == r->t.byte_offset) return r->pin.managed = m, true;
   gd_managed_drop(m, NULL);
-  return PyErr_SetString(PyExc_BufferError, "a tensor was given other memory while it was passed to a function"), false;
+  return PyErr_SetString(PyExc_BufferError, "a tensor's memory was replaced during the call"), false;
 }
 
 /* ---- the pins of a call ---- */
@@ -122,7 +122,7 @@ bool gd_pin_borrowed(call *c) {
     r->pin = (gd_pin){0};
     of_torch |= r->torch;
     if (is_numpy(r)) gd_numpy_pin(r->object, &r->pin);
-    else if (!hold_lent(r)) return false; /* and it stays where it is: whoever clears the exception comes here again */
+    else if (!hold_lent(r)) return false; /* stays on the list: a caller that clears the exception retries */
     c->tensors.borrowed = r->next;
     r->next = c->tensors.pinned;
     c->tensors.pinned = r;
@@ -138,7 +138,7 @@ bool gd_pin_borrowed(call *c) {
    Owns: nothing passes: x must live until the end of the call; false with MemoryError set on failure.
    Threads: the calling one. */
 bool gd_pin_imported(call *c, PyObject *x) {
-  const gd_plan *plan = gd_plan_of(Py_TYPE(x)); /* jax's arrays come here in each call: they have one */
+  const gd_plan *plan = gd_plan_of(Py_TYPE(x)); /* arrays of jax have a plan, and get here in each call */
   bool torch = plan != NULL ? plan->torch : gd_torch_is_type(Py_TYPE(x));
   record *r = torch || gd_numpy_is_array(x) ? gd_reserve(c, sizeof *r) : NULL;
   if (r == NULL) return PyErr_Occurred() == NULL;

@@ -168,7 +168,7 @@ PyAPI_DATA(PyObject *) PyExc_Warning;
 #define Py_TYPE(o) (((PyObject *)(o))->ob_type)
 
 #else
-#undef Py_IncRef /* 3.13 wraps some of these names in macros */
+#undef Py_IncRef /* Python 3.13 wraps some of these names in macros */
 #undef Py_DecRef
 #endif
 

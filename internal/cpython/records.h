@@ -67,9 +67,9 @@ enum {
 };
 enum { kDLFloat = 2, kDLComplex = 5, kDLFloat6_e2m3fn = 15, kDLFloat4_e2m1fn = 17, kDLBcomplex = 18 };
 
-#define GD_FREEZE(T, size) _Static_assert(sizeof(T) == (size), #T " is not laid out as DLPack says")
+#define GD_FREEZE(T, size) _Static_assert(sizeof(T) == (size), #T " does not have DLPack's size")
 #define GD_FREEZE_FIELD(T, field, offset) \
-  _Static_assert(offsetof(T, field) == (offset), #T "." #field " is not where DLPack says")
+  _Static_assert(offsetof(T, field) == (offset), #T "." #field " does not have DLPack's offset")
 GD_FREEZE(DLTensor, 48);
 GD_FREEZE_FIELD(DLTensor, ndim, 16);
 GD_FREEZE_FIELD(DLTensor, dtype, 20);

@@ -51,7 +51,7 @@ static PyObject *wrap_managed(call *c, TVMValue *v, PyObject *out) {
   if (plain && out == NULL && c->outputs.protocol == GD_BY_TABLE) {
     if (c->outputs.api->managed_tensor_to_py_object_no_sync(m, &made) == 0 && made != NULL)
       return v->v_handle = NULL, made;
-    PyErr_Clear(); /* Go knows why, or another protocol */
+    PyErr_Clear(); /* Go has the reason, or uses another protocol */
   }
   if (gd_exchange_api.managed_tensor_to_py_object_no_sync(m, &made) != 0) return NULL;
   v->v_handle = NULL;
@@ -126,10 +126,12 @@ PyObject *gd_refuse(call *c) {
     return NULL;
   }
   const failure *f = c->error.failure;
-  if (f == NULL && c->error.speechless) return PyErr_NoMemory();
-  if (f == NULL) return PyErr_Format(class, "%U() failed, and did not say why", c->f->name);
+  if (f == NULL && c->error.message_lost) return PyErr_NoMemory();
+  if (f == NULL) return PyErr_Format(class, "%U() failed without an error message", c->f->name);
   PyObject *kind = PyUnicode_FromStringAndSize(f->kind, (Py_ssize_t)strlen(f->kind));
-  PyObject *named = kind == NULL ? NULL : PyDict_GetItemWithError(PyEval_GetBuiltins(), kind); /* which keeps it */
+  PyObject *named = kind == NULL
+                        ? NULL
+                        : PyDict_GetItemWithError(PyEval_GetBuiltins(), kind); /* borrowed: builtins holds it */
   Py_DecRef(kind);
   if (named == NULL && PyErr_Occurred() != NULL && PyErr_ExceptionMatches(PyExc_MemoryError)) return NULL;
   PyErr_Clear(); /* no such name: it is not UTF-8 */

@@ -22,7 +22,7 @@ enum {
   OWN = 6,           /* threads beside the workers: Go's main one, its monitor, those that start or relieve others */
   MOST = 64,         /* workers: at most so many are probed; a machine may have more processors */
   PROBE = 256 << 10, /* bytes of stack of a probing thread */
-  FILES = 4,         /* Go's poller keeps two of them */
+  FILES = 4,         /* Go's network poller keeps two of them */
 };
 
 /* Returns the number of threads that work at a time, by Go's rules. */
@@ -30,7 +30,9 @@ static int processors(void) {
   const char *asked = getenv("GOMAXPROCS");
   int n = asked == NULL ? 0 : atoi(asked);
   cpu_set_t set;
-  if (n <= 0) n = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : MOST; /* more than fit into the set */
+  if (n <= 0)
+    n = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set)
+                                                    : MOST; /* more processors than the set can hold */
   return n < MOST ? n : MOST;
 }
 
@@ -53,7 +55,7 @@ static bool has_memory(int threads, char *why, size_t n) {
   void *addresses = mmap(NULL, wanted, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   void *pages = mmap(NULL, written, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   void *one = mmap(NULL, stack, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
-                   0); /* which the kernel may find too large by itself */
+                   0); /* the kernel may refuse the size itself */
   bool there = addresses != MAP_FAILED && pages != MAP_FAILED && one != MAP_FAILED;
   if (one != MAP_FAILED) munmap(one, stack);
   if (addresses != MAP_FAILED) munmap(addresses, wanted);
@@ -62,7 +64,7 @@ static bool has_memory(int threads, char *why, size_t n) {
   if (!there)
     PyOS_snprintf(
         why, n,
-        "a Go runtime may take %zu MB of address space on %d processors, %zu MB of it for data, and there is less: raise "
+        "a Go runtime may take %zu MB of address space on %d processors, %zu MB of it for data, but less is available: raise "
         "the limit (ulimit -v is %s, ulimit -d is %s)%s, or set the environment variable GOMAXPROCS to fewer processors",
         (wanted + written) / MEGABYTE, threads - OWN, written / MEGABYTE, limit_text(RLIMIT_AS, v, sizeof v),
         limit_text(RLIMIT_DATA, d, sizeof d), stack > 8 * MEGABYTE ? ", take smaller stacks (ulimit -s)" : "");
@@ -85,7 +87,7 @@ static bool has_threads(int threads, char *why, size_t n) {
   pthread_attr_init(&small);
   pthread_attr_setstacksize(&small, PROBE);
   sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before); /* the new ones have this mask: signals are for others */
+  pthread_sigmask(SIG_SETMASK, &all, &before); /* new threads inherit the mask: other threads get the signals */
   pthread_mutex_lock(&gate);
   while (count < threads && pthread_create(&made[count], &small, wait_for, &gate) == 0) count++;
   pthread_mutex_unlock(&gate);
@@ -95,7 +97,7 @@ static bool has_threads(int threads, char *why, size_t n) {
   if (count < threads)
     PyOS_snprintf(
         why, n,
-        "a Go runtime may take %d threads on %d processors, and there can be only %d more: raise the limit of threads "
+        "a Go runtime may take %d threads on %d processors, but only %d more are allowed: raise the limit of threads "
         "(ulimit -u, or pids.max of the container), or set the environment variable GOMAXPROCS to fewer processors",
         threads, threads - OWN, count);
   return count == threads;
@@ -108,7 +110,7 @@ static bool has_files(char *why, size_t n) {
   if (count < FILES)
     PyOS_snprintf(
         why, n,
-        "a Go runtime takes %d file descriptors to start, and there can be only %d more: close files, or raise their limit "
+        "a Go runtime takes %d file descriptors to start, but only %d more are allowed: close files, or raise their limit "
         "(ulimit -n)",
         FILES, count);
   return count == FILES;

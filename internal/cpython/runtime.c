@@ -52,7 +52,7 @@ void __wrap_x_cgo_sys_thread_create(void *(*run)(void *), void *argument) {
 bool gd_runtime_is_lazy(void) { return __real_x_cgo_sys_thread_create != NULL; }
 
 static void start(void) {
-  if (atomic_load_explicit(&gd_own_runtime.started, memory_order_relaxed)) return; /* each entry comes by here */
+  if (atomic_load_explicit(&gd_own_runtime.started, memory_order_relaxed)) return; /* the fast case of each entry */
   if (atomic_exchange(&gd_own_runtime.started, true) || !gd_runtime_is_lazy()) return;
   gd_signals_install();
   __real_x_cgo_sys_thread_create(postponed.run, postponed.argument);
@@ -65,8 +65,7 @@ static void start(void) {
    GIL: any.
    Threads: any. */
 uintptr_t __wrap__cgo_wait_runtime_init_done(void) {
-  static const char message[] =
-      "godlpack: fatal: Go was entered in a forked child, by the runtime that is its parent's\n";
+  static const char message[] = "godlpack: fatal: a forked child entered the Go runtime of its parent\n";
   if (gd_own_runtime.dead) {
     ssize_t written = write(STDERR_FILENO, message, sizeof message - 1);
     (void)written; /* it may be closed */
@@ -130,7 +129,7 @@ int gd_runtime_exec(void) {
   if (pthread_atfork(NULL, NULL, after_fork) != 0) return PyErr_NoMemory(), -1;
   if (dladdr(&own_life, &info) == 0 || realpath(info.dli_fname, life->path) == NULL ||
       stat(life->path, &life->file) != 0)
-    strcpy(life->path, "?"); /* not from a file: a forked child says so */
+    strcpy(life->path, "?"); /* not from a file: restart() fails in a forked child */
   return 0;
 }
 
@@ -163,7 +162,7 @@ static bool restart(void) {
   gd_say_remedy(why, sizeof why);
   PyErr_Format(PyExc_RuntimeError,
                "godlpack: this process was made by fork(), and a Go runtime of its own cannot be started (%s); start "
-               "workers by 'spawn' or 'forkserver' (exchange that needs no Go still works)",
+               "workers by 'spawn' or 'forkserver' (exchanges that need no Go still work)",
                why);
   return false;
 }
@@ -177,7 +176,7 @@ static bool has_room(void) {
   char why[512];
   const gd_runtime *r = life->current;
   PyObject *error = r->started && !r->dead ? NULL : gd_no_room(why, sizeof why);
-  if (error != NULL) PyErr_Format(error, "godlpack: %s (exchange that needs no Go still works)", why);
+  if (error != NULL) PyErr_Format(error, "godlpack: %s (exchanges that need no Go still work)", why);
   return error == NULL;
 }
 

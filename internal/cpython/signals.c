@@ -28,7 +28,7 @@ int32_t __real_x_cgo_sigaction(intptr_t number, const go_sigaction *new, go_siga
    goroutines. */
 static const int handled[] = {SIGSEGV, SIGBUS, SIGFPE, SIGPIPE, SIGURG};
 enum { HANDLED = sizeof handled / sizeof *handled, URGENT = HANDLED - 1 };
-_Static_assert((int)HANDLED == (int)GD_HANDLED, "signals.h says how many there are");
+_Static_assert((int)HANDLED == (int)GD_HANDLED, "signals.h has the number of handled signals");
 
 static GD_OWN struct {
   go_sigaction go;           /* the handler that Go wants to install */
@@ -81,8 +81,7 @@ static void on_signal(int number, siginfo_t *info, void *context) {
 int32_t __wrap_x_cgo_sigaction(intptr_t number, const go_sigaction *new, go_sigaction *old) {
   if (gd_own_runtime.started) return __real_x_cgo_sigaction(number, new, old);
   int i = index_of(number);
-  if (i < 0)
-    return __real_x_cgo_sigaction(number, NULL, old); /* Go only means to set SA_ONSTACK: see gd_signals_install */
+  if (i < 0) return __real_x_cgo_sigaction(number, NULL, old); /* Go only sets SA_ONSTACK: see gd_signals_install */
   if (old != NULL) *old = (go_sigaction){.handler = (uintptr_t)forward, .flags = SA_SIGINFO | SA_ONSTACK};
   if (new != NULL) actions[i].go = *new;
   return 0;
@@ -128,7 +127,7 @@ void gd_signals_uninstall(void) {
 
 /* Go treats each SIGURG as its own: of several runtimes, only the last one could interrupt its goroutines. So an opened library
    gets a link, whose function runs the library's handler and then the previous one. */
-enum { LINKS = 32 }; /* libraries beyond that keep Go's behaviour */
+enum { LINKS = 32 }; /* further libraries get no link, so Go's default applies */
 static GD_OWN struct {
   gd_handlers own, previous; /* own: the library's handlers on top of the previous ones; no handler where it has none */
   struct sigaction urgent;   /* its handler of SIGURG, which the link's function replaced; none if its Go is dead */

@@ -100,7 +100,7 @@ static descent *descent_here(void) {
 
 /* Calls give_back for s, now or, if s is nested too deeply in others of its kind, after them. s has no holder any more: its
    slot is free to link to the next one. */
-static void in_turn(gd_storage *s, void (*give_back)(gd_storage *)) {
+static void release_nested(gd_storage *s, void (*give_back)(gd_storage *)) {
   descent *d = descent_here();
   if (d != NULL && d->depth >= GD_DEEPEST) {
     s->slot = d->waiting;
@@ -156,7 +156,7 @@ static block *block_map(size_t total) {
   if (before != 0) munmap(p, before);
   munmap(p + before + mapped, HUGE_PAGE - before);
   block *b = (block *)(p + before);
-  madvise(b, mapped, MADV_HUGEPAGE); /* a wish: the kernel may refuse */
+  madvise(b, mapped, MADV_HUGEPAGE); /* only a hint: the kernel may ignore it */
   b->mapped = mapped;
   return b;
 }
@@ -212,8 +212,8 @@ static void give_back_legacy(gd_storage *s) {
   foreign_taken_back(s);
 }
 
-static void versioned_release(gd_storage *s) { in_turn(s, give_back_versioned); }
-static void legacy_release(gd_storage *s) { in_turn(s, give_back_legacy); }
+static void versioned_release(gd_storage *s) { release_nested(s, give_back_versioned); }
+static void legacy_release(gd_storage *s) { release_nested(s, give_back_legacy); }
 
 static foreign *foreign_new(void (*release)(gd_storage *)) {
   foreign *f = malloc(sizeof *f);
@@ -268,11 +268,11 @@ typedef struct {
 } buffer;
 
 /* Whether Python still runs, so that objects can be released; after finalization they are leaked instead (R12). */
-static bool python_there(void) { return Py_IsInitialized() && !gd_is_finalizing(); }
+static bool python_is_running(void) { return Py_IsInitialized() && !gd_is_finalizing(); }
 
 static void give_back_object(gd_storage *s) {
   untrack();
-  if (python_there()) {
+  if (python_is_running()) {
     PyGILState_STATE gil = PyGILState_Ensure();
     Py_DecRef(((kept *)s)->object);
     PyGILState_Release(gil);
@@ -282,7 +282,7 @@ static void give_back_object(gd_storage *s) {
 
 static void give_back_buffer(gd_storage *s) {
   untrack();
-  if (python_there()) {
+  if (python_is_running()) {
     PyGILState_STATE gil = PyGILState_Ensure();
     PyBuffer_Release(&((buffer *)s)->view);
     PyGILState_Release(gil);
@@ -290,8 +290,8 @@ static void give_back_buffer(gd_storage *s) {
   free(s);
 }
 
-static void kept_release(gd_storage *s) { in_turn(s, give_back_object); }
-static void buffer_release(gd_storage *s) { in_turn(s, give_back_buffer); }
+static void kept_release(gd_storage *s) { release_nested(s, give_back_object); }
+static void buffer_release(gd_storage *s) { release_nested(s, give_back_buffer); }
 
 /* ---- memory that CUDA's driver allocated, and frees ---- */
 
@@ -306,7 +306,7 @@ static void device_release(gd_storage *s) {
   device_block *d = (device_block *)s;
   uintptr_t popped;
   untrack();
-  if (d->owner == getpid() && python_there() && ((int (*)(uintptr_t))d->m.push)(d->m.context) == 0) {
+  if (d->owner == getpid() && python_is_running() && ((int (*)(uintptr_t))d->m.push)(d->m.context) == 0) {
     ((int (*)(uintptr_t))d->m.free)(d->m.address);
     ((int (*)(uintptr_t *))d->m.pop)(&popped);
   }

@@ -114,12 +114,14 @@ static int slot_allocate(DLTensor *prototype, DLManagedTensorVersioned **out, vo
   if (t.ndim < 0 || t.ndim > DLPACK_MAX_NDIM || t.dtype.lanes == 0 || t.dtype.bits == 0 || t.dtype.code > kDLBcomplex)
     return fail(ctx, set_error, "ValueError",
                 "godlpack's allocator: want 0 to 64 dimensions and a dtype of DLPack 1.3");
-  if (t.ndim > 0 && t.shape == NULL) return fail(ctx, set_error, "ValueError", "godlpack's allocator: no shape");
+  if (t.ndim > 0 && t.shape == NULL)
+    return fail(ctx, set_error, "ValueError", "godlpack's allocator: the shape is NULL");
   t.strides = dims + t.ndim;
   int64_t count = 1, reach = 1;
   for (int i = t.ndim - 1; i >= 0; i--) {
     t.strides[i] = reach;
-    if (t.shape[i] < 0) return fail(ctx, set_error, "ValueError", "godlpack's allocator: a negative extent");
+    if (t.shape[i] < 0)
+      return fail(ctx, set_error, "ValueError", "godlpack's allocator: the shape has a negative extent");
     if (__builtin_mul_overflow(count, t.shape[i], &count) ||
         __builtin_mul_overflow(reach, t.shape[i] ? t.shape[i] : 1, &reach))
       return fail(ctx, set_error, "MemoryError", "godlpack's allocator: more elements than 2^63");
@@ -163,7 +165,7 @@ static int slot_dltensor_from_py(void *x, DLTensor *out) {
   if (t->flags & DLPACK_SUBBYTE_PADDED)
     return PyErr_SetString(
                PyExc_BufferError,
-               "the lanes are padded to bytes, which a borrowed DLTensor cannot say; use managed_tensor_from_py_object_no_sync"),
+               "the lanes are padded to bytes, which a borrowed DLTensor cannot express; use managed_tensor_from_py_object_no_sync"),
            -1;
   *out = t->t;
   return 0;

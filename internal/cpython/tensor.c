@@ -91,7 +91,7 @@ bool gd_tensor_share(gd_tensor *x) {
 
 /* Releases what x holds. That may hold another tensor, and so on. Only storages are freed in turn (storage.c), so from some
    depth on the managed tensor is put into one. The depth is counted for all threads together, which costs next to nothing. */
-static void let_go(gd_tensor *x) {
+static void release_memory(gd_tensor *x) {
   static GD_OWN int depth; /* under the GIL */
   if (depth >= GD_DEEPEST && x->sole != NULL && (x->storage = gd_storage_of_versioned(x->sole)) != NULL) x->sole = NULL;
   depth++;
@@ -111,7 +111,7 @@ static void tensor_dealloc(PyObject *self) {
   bool pending = PyErr_Occurred() != NULL;
   if (pending) PyErr_Fetch(&class, &value, &trace);
   if (x->weakrefs != NULL) PyObject_ClearWeakRefs(self);
-  let_go(x);
+  release_memory(x);
   if (pending) PyErr_Restore(class, value, trace);
   PyObject_Free(self);
   Py_DecRef((PyObject *)type);
@@ -160,7 +160,7 @@ static PyObject *tensor_get(PyObject *self, void *what) {
     case DATA_PTR: return PyLong_FromUnsignedLongLong((uintptr_t)x->t.data + x->t.byte_offset);
     case READONLY: return PyBool_FromLong(x->flags & DLPACK_READ_ONLY);
     case TRANSPOSED: return gd_enter(GD_OP_tensor_transpose, self, NULL, 0, NULL);
-    case CUDA_INTERFACE: /* consumers ask whether there is one */
+    case CUDA_INTERFACE: /* consumers test for the attribute */
       if (x->t.device.device_type != kDLCUDA && x->t.device.device_type != kDLCUDAManaged)
         return PyErr_Format(PyExc_AttributeError,
                             "a tensor that is not on a CUDA device has no __cuda_array_interface__");

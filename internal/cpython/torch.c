@@ -49,8 +49,8 @@ static deleter const ours[] = {[GD_TORCH_OWN] = free_own, [GD_TORCH_FOREIGN] = f
 /* ---- pins ---- */
 
 static const char OTHER_MEMORY[] =
-    "a tensor's untyped_storage() is not the memory that its exchange table lends: it was given other memory while "
-    "it was passed to a function, or its class has an untyped_storage() of its own; pass x.detach().as_subclass(torch.Tensor)";
+    "a tensor's untyped_storage() is not the memory that its exchange table lends: its memory was "
+    "replaced during the call, or its class overrides untyped_storage(); pass x.detach().as_subclass(torch.Tensor)";
 
 static void **context_of(char *storage) { return (void **)(storage + torch->context); }
 

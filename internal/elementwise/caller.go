@@ -18,7 +18,7 @@ type host struct{ poll Caller }
 func (h host) Poll() (bool, error) { return h.poll() }
 
 func (host) Allocate(*dlpack.Tensor) (*dlpack.ManagedTensorVersioned, error) {
-	return nil, dlpack.Errorf(dlpack.KindRuntime, "builtin kernels allocate nothing")
+	return nil, dlpack.Errorf(dlpack.KindRuntime, "built-in kernels cannot allocate memory")
 }
 
 func (host) Delete(*dlpack.ManagedTensorVersioned) {}
@@ -26,7 +26,7 @@ func (host) Delete(*dlpack.ManagedTensorVersioned) {}
 func (host) Scratch() kernel.Scratch { return kernel.Scratch{} }
 
 func (host) Invoke(unsafe.Pointer, packed.Args, *packed.Ret) error {
-	return dlpack.Errorf(dlpack.KindRuntime, "builtin kernels call nobody back")
+	return dlpack.Errorf(dlpack.KindRuntime, "built-in kernels cannot call functions of the caller")
 }
 
 func (host) Stream(dlpack.Device) (uintptr, error) { return 0, nil }

@@ -333,7 +333,7 @@ static void test_outputs(void) {
   put_int(&k, 2);
   put(&k, (TVMValue){.v_device = {2, 0}}, GD_DEVICE);
   k.context.allocate = NULL;
-  refuse(&k, "BufferError", "want memory on cuda:0, got a caller who has none but on cpu");
+  refuse(&k, "BufferError", "want memory on cuda:0, but this caller allocates on cpu only");
   done(&k);
 }
 
@@ -502,7 +502,7 @@ static void test_callbacks(void) {
   CHECK(go(&k) == -1 && k.fails == 0 && k.invoked == 2);
   done(&k);
   k.context.invoke = NULL;
-  refuse(&k, "RuntimeError", "the caller has no way to call its functions back");
+  refuse(&k, "RuntimeError", "the caller does not support callbacks");
   done(&k);
   begin(&k, "apply");
   put(&k, (TVMValue){0}, GD_NULL);
@@ -516,7 +516,7 @@ static void test_streams(void) {
   run(&k);
   CHECK(k.result_code == GD_INT && k.result.v_int64 == 1 && k.asked.device_type == 2 && k.asked.device_id == 1);
   put(&k, (TVMValue){.v_int64 = 1}, GD_BOOL);
-  refuse(&k, "RuntimeError", "the caller's stream was asked for in another goroutine");
+  refuse(&k, "RuntimeError", "the caller's stream was requested from a goroutine other than that of the call");
   k.n = 1;
   k.args[0].v_device.device_id = 3; /* the host knows why, and is not told */
   k.fails = 0;

@@ -64,16 +64,16 @@ def refuse_others(path: Path) -> None:
     """
     s = path.lstat()
     if stat.S_ISLNK(s.st_mode):
-        raise UnsafeError(f"{path} is a link, which the cache has none of: delete it")
+        raise UnsafeError(f"{path} is a symbolic link, which the cache never contains: delete it")
     if s.st_uid not in (os.geteuid(), 0):
         raise UnsafeError(
-            f"{path} belongs to user {s.st_uid}, and this is user {os.geteuid()}: code from there is not run; "
+            f"{path} belongs to user {s.st_uid}, but this process runs as user {os.geteuid()}: code in it is not run; "
             "set GODLPACK_CACHE to a folder of your own"
         )
     if s.st_mode & OTHERS and not s.st_mode & stat.S_ISVTX:  # in /tmp, which is sticky, nobody replaces others' files
         raise UnsafeError(
-            f"others than its owner can write to {path} (mode {stat.S_IMODE(s.st_mode):04o}): code from there is not run; "
-            f"if you trust what is in it `chmod -R go-w {path}`, else delete it, or set GODLPACK_CACHE to another folder"
+            f"users other than its owner can write to {path} (mode {stat.S_IMODE(s.st_mode):04o}): code in it is not run; "
+            f"if you trust its content, run `chmod -R go-w {path}`, else delete it, or set GODLPACK_CACHE to another folder"
         )
 
 
@@ -106,7 +106,7 @@ def instead_of_cache(why: str) -> Path:
     """The folder that replaces the cache, with a warning."""
     folder = temporary_folder()
     message = (
-        f"godlpack's cache cannot be used ({why}): what is built goes to {folder}; set GODLPACK_CACHE to a folder that "
+        f"godlpack's cache cannot be used ({why}): libraries are built into {folder}; set GODLPACK_CACHE to a folder that "
         "can be written to"
     )
     warnings.warn(message, RuntimeWarning, stacklevel=2)

@@ -429,7 +429,7 @@ class Tensor:
             `dtype` is not a dtype, or a conversion between the two does not
             exist: of handles, and of parts of more than 64 bits.
         ValueError
-            `dtype` is an unknown name, or its number of lanes is another one.
+            `dtype` is an unknown name, or has another number of lanes.
         BufferError
             The CPU cannot read the memory.
 
@@ -672,7 +672,7 @@ class Tensor:
         >>> t.__dlpack__(stream=1, max_version=(1, 0))
         Traceback (most recent call last):
             ...
-        ValueError: __dlpack__() argument 'stream': 1 is no stream of device cpu
+        ValueError: __dlpack__() argument 'stream': 1 is not a stream of device cpu
         """
 
     def __dlpack_device__(self) -> tuple[int, int]:
@@ -836,7 +836,7 @@ def from_dlpack(
     -------
     Tensor
         A tensor over the memory of `x`, or over a copy of it. A tensor that
-        shares memory is read-only if `x` says so, and always if `x` is an
+        shares memory is read-only if `x` reports it, and always if `x` is an
         array of jax or pyarrow, since these are immutable.
 
     Raises
@@ -914,7 +914,7 @@ def asarray(obj: Buffer | _Producer | CapsuleType, /, *, dtype: Any = None, copy
 
     See Also
     --------
-    from_dlpack : The function of the array API, for DLPack alone.
+    from_dlpack : The function of the array API, only for DLPack.
     Tensor.astype : The rules of the conversion.
 
     Notes

@@ -26,7 +26,7 @@ COMMENTS = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 # Files that take no part in a build of a Go module's packages. All others may take part, by go:embed.
 NOT_SOURCES = re.compile(r"[._].*|__pycache__|testdata|.*_test\.go|.*\.(so|pyc|pyi)")
 FULL = """
-(a disk is full: that of {folder}, of Go's build cache or of temporary files; GODLPACK_CACHE, GOCACHE and TMPDIR lead elsewhere)"""
+(the disk of {folder}, of Go's build cache or of temporary files is full; set GODLPACK_CACHE, GOCACHE or TMPDIR to another disk)"""
 MOST_READ = 1 << 20  # bytes: larger files are compared by size and time of change, not by content
 
 

@@ -144,7 +144,7 @@ def read_sidecar(sidecar: Path) -> list[dict[str, Any]]:
         raise ValueError(f"{sidecar} does not describe a library: {error!r}") from error
     if version != SIDECAR_VERSION:
         raise ImportError(
-            f"{sidecar} has version {version}, this godlpack knows version {SIDECAR_VERSION}: build it again"
+            f"{sidecar} has version {version}, but this godlpack supports version {SIDECAR_VERSION}: build it again"
         )
     return list(functions)
 
@@ -175,14 +175,17 @@ def tell_loss(module: str, function: str, forked: bool, fork: str, variables: li
     """Warns, or raises, that a library's Go starts anew: in a forked process, or after a call that was left."""
     names = f" ({', '.join(variables)})" if variables else ""
     what = f"this process was forked after a call of {module}"
-    remedy = "start workers by multiprocessing's spawn or forkserver, or call it in the workers alone"
+    remedy = f"start workers by multiprocessing's spawn or forkserver, or call {module} only in the workers"
     if not forked:
-        what, remedy = f"a call of {module} was given up before its end", "set it up again, or start the process again"
+        what, remedy = (
+            f"a call of {module} was abandoned before its end",
+            f"set {module} up again, or restart the process",
+        )
     if forked and fork == "refuse":
-        raise RuntimeError(f"{module}.{function}(): {what}, and does not have what it remembers{names}: {remedy}")
+        raise RuntimeError(f"{module}.{function}(): {what}, and lacks the state of {module}{names}: {remedy}")
     warnings.warn(
-        f"{module}.{function}(): {what}, and {module} begins without what it remembered{names}. "
-        f"If that matters, {remedy}; if not, its author can say so: //godlpack:state fork=fresh",
+        f"{module}.{function}(): {what}, and {module} starts without its state{names}. "
+        f"If that matters, {remedy}; if not, its author can declare that: //godlpack:state fork=fresh",
         RuntimeWarning,
         stacklevel=3,
     )
@@ -204,7 +207,7 @@ def framework(function: Function, name: str) -> type:
     except (ImportError, AttributeError) as error:
         raise ImportError(
             f"{function.__name__}() returns tensors of {name}, which cannot be imported: {error}; "
-            "install it, or say which by like=, such as like=godlpack.Tensor"
+            "install it, or pass another framework as like=, such as like=godlpack.Tensor"
         ) from error
     assert isinstance(found, type)
     return found
@@ -271,7 +274,7 @@ def reduce(function: Function) -> str | tuple[Any, ...]:
         return restore, (*origin, name)
     if getattr(sys.modules.get(origin.module), name, None) is not function:
         raise PicklingError(
-            f"cannot pickle {function!r}: it is not what {origin.module}.{name} is now; where the package was reloaded, "
+            f"cannot pickle {function!r}: {origin.module}.{name} is another object now; if the package was reloaded, "
             "take the function from it again"
         )
     return name
@@ -301,8 +304,8 @@ def load_again(origin: Origin) -> ModuleType:
         return load_from(origin.how, origin.what, origin.module, Path(origin.library))
     except (FileNotFoundError, NotADirectoryError) as error:
         raise ImportError(
-            f"cannot unpickle functions of {origin.module}: {origin_text(origin)} is not on this machine: put it there, or "
-            "send a function of load_inline, whose pickle holds its source"
+            f"cannot unpickle functions of {origin.module}: {origin_text(origin)} is not on this machine: copy it there, or "
+            "pickle a function of load_inline, whose pickle contains its source"
         ) from error
 
 
@@ -315,8 +318,8 @@ def default_like(library: Path, declaration: dict[str, Any]) -> str | None:
     name: str | None = declaration.get("like")
     if name is not None and name not in FRAMEWORKS:
         raise ImportError(
-            f"{library}: {declaration['name']}() returns tensors of {name!r}, and this godlpack knows "
-            f"{', '.join(FRAMEWORKS)}: build it again with this one"
+            f"{library}: {declaration['name']}() returns tensors of {name!r}, but this godlpack supports "
+            f"{', '.join(FRAMEWORKS)}: build it again with this godlpack"
         )
     return None if name == "godlpack" else name
 

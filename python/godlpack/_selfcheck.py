@@ -292,7 +292,7 @@ def check_in(a: Adapter, route: Callable[[Any], gd.Tensor], r: Result, timing: b
         a.write(x, -1.0)
         there = flat(t)[0] == -1.0
         set_first(t, 0.0)
-        r.writes = r.demand(there and a.read(x)[0] == 0.0, "a write was not seen on the other side")
+        r.writes = r.demand(there and a.read(x)[0] == 0.0, "a write is not visible on the other side")
     if timing:
         r.ns = nanoseconds(route, x)
     del x
@@ -316,10 +316,10 @@ def check_out(a: Adapter, route: Callable[[gd.Tensor], Any], r: Result, timing: 
     set_first(t, -1.0)
     there = read(x)[0] == -1.0
     if a.write is None:
-        r.writes = r.demand(there, "a write was not seen on the other side").replace("yes", "seen")
+        r.writes = r.demand(there, "a write is not visible on the other side").replace("yes", "seen")
     else:
         (set_first if own else a.write)(x, 0.0)
-        r.writes = r.demand(there and flat(t)[0] == 0.0, "a write was not seen on the other side")
+        r.writes = r.demand(there and flat(t)[0] == 0.0, "a write is not visible on the other side")
     set_first(t, 0.0)
     if timing:
         r.ns = nanoseconds(route, t)

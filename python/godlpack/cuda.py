@@ -35,7 +35,8 @@ class stream:  # noqa: N801, a context manager as torch.cuda.stream is
         The stream must live until the end of the block.
     device : Device, str or int, optional
         The device of the stream: a CUDA device, its name or its number.
-        Default: what `stream` says, else the first device.
+        Default: the device of `stream` if it has one, else the first
+        device.
 
     Raises
     ------

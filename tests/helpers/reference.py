@@ -156,7 +156,7 @@ class Array:
         if stream is None or (stream == -1 and device[0] == CPU):
             return
         if refused is None or not isinstance(stream, int) or stream < -1 or stream in refused:
-            raise ValueError(f"stream: {stream!r} is no stream of device {device}")
+            raise ValueError(f"stream: {stream!r} is not a stream of device {device}")
 
     def speaks_versioned(self, version):
         return version is not None and version[0] >= 1

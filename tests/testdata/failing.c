@@ -21,7 +21,7 @@
 #define EXPORT __attribute__((visibility("default")))
 
 enum {
-  DEEP = 48,         /* frames between an allocator of Python's and whoever called Python */
+  DEEP = 48,         /* frames between Python's allocator and the caller of Python */
   THREAD_START = 24, /* bytes that Go's runtime/cgo takes to start a thread */
   OURS_MAPPED = 4
       << 20, /* bytes from which on godlpack maps memory; Go's runtime maps less at once, or reserves first */
@@ -196,7 +196,7 @@ static void python_free(void *ctx, void *p) {
 /* Watches libraries whose path has one of these parts, which are set apart by colons. Once, while only one thread runs. */
 EXPORT void fail_watch(const char *parts) {
   strncpy(watched, parts, sizeof watched - 1);
-  is_for_watched(); /* loads what it needs */
+  is_for_watched(); /* loads its symbols in advance */
   for (int i = 0; i < DOMAINS && before[i].malloc == NULL; i++) {
     PyMem_GetAllocator(i, &before[i]);
     PyMem_SetAllocator(i, &(allocator){&before[i], python_malloc, python_calloc, python_realloc, python_free});

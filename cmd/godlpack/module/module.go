@@ -29,7 +29,7 @@ func Open(folder string) (*Module, error) {
 	}
 	file, work, _ := strings.Cut(strings.TrimRight(out, "\n"), "\n")
 	if file == os.DevNull || file == "" {
-		return nil, fmt.Errorf("%s is in no Go module: `godlpack new NAME` makes a project, `go mod init NAME` a bare go.mod", folder)
+		return nil, fmt.Errorf("%s is not in a Go module: run `godlpack new NAME` to make a project, or `go mod init NAME` to make only a go.mod", folder)
 	}
 	scratch, err := os.MkdirTemp("", "godlpack-")
 	if err != nil {
@@ -77,7 +77,7 @@ func (m *Module) copy(folder, work string) error {
 		return err
 	}
 	if siblings.edits != nil || strings.HasPrefix(theirs.Module.Path, inline) {
-		return m.loosen(folder, theirs, ours)
+		return m.resolveAll(folder, theirs, ours)
 	}
 	return m.vendored(ours)
 }

@@ -76,7 +76,7 @@ func TestOpenInGodlpackItself(t *testing.T) {
 }
 
 func TestOpenErrors(t *testing.T) {
-	if _, err := Open(t.TempDir()); err == nil || !strings.Contains(err.Error(), "is in no Go module") {
+	if _, err := Open(t.TempDir()); err == nil || !strings.Contains(err.Error(), "is not in a Go module") {
 		t.Errorf("got %v", err)
 	}
 	if _, err := Open(filepath.Join(t.TempDir(), "missing")); err == nil {
@@ -171,7 +171,7 @@ func TestWorkspace(t *testing.T) {
 		t.Errorf("without the workspace: got %v", err)
 	}
 	t.Setenv("GOWORK", filepath.Join(folder, "missing.work"))
-	if err := builds(t, filepath.Join(folder, "ops")); err == nil || !strings.Contains(err.Error(), "there is no such workspace") {
+	if err := builds(t, filepath.Join(folder, "ops")); err == nil || !strings.Contains(err.Error(), "no such workspace") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -209,7 +209,7 @@ func TestKeptFlags(t *testing.T) {
 
 func TestOpenWantsAFolder(t *testing.T) {
 	missing := filepath.Join(t.TempDir(), "missing")
-	if _, err := Open(missing); err == nil || err.Error() != missing+": there is no such folder" {
+	if _, err := Open(missing); err == nil || err.Error() != missing+": no such folder" {
 		t.Errorf("got %v", err)
 	}
 	file := filepath.Join(write(t, map[string]string{"a.go": "package a\n"}), "a.go")

@@ -14,9 +14,9 @@ import (
 // inline is the prefix of the path of a module that godlpack.load_inline has made from one file.
 const inline = "godlpack.inline/"
 
-// loosen lets the go command resolve the requirements of a workspace's modules, or of a file's imports. godlpack's own
+// resolveAll lets the go command resolve the requirements of a workspace's modules, or of a file's imports. godlpack's own
 // requirements are left out in a first attempt, since they are rarely needed.
-func (m *Module) loosen(folder string, theirs, ours requirements) error {
+func (m *Module) resolveAll(folder string, theirs, ours requirements) error {
 	foreign, isInline := imports(folder), strings.HasPrefix(theirs.Module.Path, inline)
 	if foreign == nil && isInline {
 		return nil
@@ -67,8 +67,8 @@ func (m *Module) resolve(folder string, foreign []string) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("%w\nload_inline takes the newest versions of what it imports (%s) from GOPROXY, or what the module cache has; "+
-		"for others make a module (`go mod init`, `go get`), and call godlpack.load with its folder", err, strings.Join(foreign, ", "))
+	return fmt.Errorf("%w\nload_inline takes the newest versions of its imports (%s) from GOPROXY, or those in the module cache; "+
+		"for other versions, make a module (`go mod init`, `go get`), and call godlpack.load with its folder", err, strings.Join(foreign, ", "))
 }
 
 // imports lists the imports of a folder's files that are neither Go's nor godlpack's.

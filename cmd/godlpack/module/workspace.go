@@ -22,11 +22,11 @@ func (m *Module) siblings(work string, theirs requirements) (siblings, error) {
 		return siblings{}, nil
 	}
 	if _, err := os.Stat(work); err != nil {
-		return siblings{}, fmt.Errorf("GOWORK=%s: there is no such workspace; GOWORK=off builds without one", work)
+		return siblings{}, fmt.Errorf("GOWORK=%s: no such workspace; set GOWORK=off to build without one", work)
 	}
 	text, err := run(filepath.Dir(work), "work", "edit", "-json", work)
 	if err != nil {
-		return siblings{}, fmt.Errorf("%w\nGOWORK=off builds without the workspace %s", err, work)
+		return siblings{}, fmt.Errorf("%w\nset GOWORK=off to build without the workspace %s", err, work)
 	}
 	var w struct {
 		Use     []struct{ DiskPath string }

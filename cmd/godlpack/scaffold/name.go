@@ -16,15 +16,15 @@ func CheckName(name string) error {
 	reason := ""
 	switch {
 	case !identifier.MatchString(name):
-		return fmt.Errorf("%q is not a name for a Python package: want a to z, digits and _, such as %s", name, plain(name))
+		return fmt.Errorf("%q is not a valid name of a Python package: want a to z, digits and _, such as %s", name, plain(name))
 	case token.IsKeyword(name):
 		reason = "a keyword of Go"
 	case types.Universe.Lookup(name) != nil:
-		reason = "a name that Go has declared"
+		reason = "a predeclared identifier of Go"
 	case slices.Contains(pythonKeywords, name):
 		reason = "a keyword of Python"
 	case slices.Contains(reserved, name) || strings.HasSuffix(name, "_test"):
-		reason = "a name that the go command or Python's tools give a meaning to"
+		reason = "a name with a special meaning for the go command or Python's tools"
 	case slices.Contains(strings.Fields(pythonModules), name):
 		reason = "a module of Python itself, which the package would hide"
 	case slices.Contains(frameworks, name):

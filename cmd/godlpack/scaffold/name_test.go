@@ -7,10 +7,10 @@ import (
 
 func TestCheckName(t *testing.T) {
 	for name, want := range map[string]string{
-		"func": "a keyword of Go", "class": "a keyword of Python", "match": "a keyword of Python", "main": "give a meaning",
-		"len": "Go has declared", "string": "Go has declared", "error": "Go has declared", "any": "Go has declared", "nil": "Go has declared",
+		"func": "a keyword of Go", "class": "a keyword of Python", "match": "a keyword of Python", "main": "special meaning",
+		"len": "predeclared identifier", "string": "predeclared identifier", "error": "predeclared identifier", "any": "predeclared identifier", "nil": "predeclared identifier",
 		"numpy": "would hide", "godlpack": "would hide", "json": "Python itself", "statistics": "Python itself",
-		"internal": "give a meaning", "tests": "give a meaning", "fast_test": "such as fast_ops", "func_": "",
+		"internal": "special meaning", "tests": "special meaning", "fast_test": "such as fast_ops", "func_": "",
 		"fastops": "", "fast_ops2": "", "kernel": "", "math2": "",
 		"Fast-Ops": "such as fast_ops", "2fast": "such as fast", "_fast": "such as fast", "": "such as fast_ops", "Class": "such as fast_ops",
 		"héllo": "such as h_llo",

@@ -28,7 +28,7 @@ func (p Project) Write(parent string) error {
 	folder := filepath.Join(parent, p.Name)
 	if err := os.Mkdir(folder, 0o777); err != nil {
 		if os.IsExist(err) {
-			return fmt.Errorf("%s is there already, and nothing is ever written over: choose another name, or move it away", folder)
+			return fmt.Errorf("%s exists already and is not overwritten: choose another name, or move it away", folder)
 		}
 		return err
 	}

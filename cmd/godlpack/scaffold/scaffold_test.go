@@ -28,7 +28,7 @@ func TestWrite(t *testing.T) {
 			t.Errorf("ops.go is not formatted: %v", err)
 		}
 	}
-	if err := p.Write(parent); err == nil || !strings.Contains(err.Error(), "is there already") {
+	if err := p.Write(parent); err == nil || !strings.Contains(err.Error(), "exists already") {
 		t.Errorf("a second time: got %v", err)
 	}
 }

@@ -75,7 +75,7 @@ func (r *reader) askTensor(p *kernel.Param, v Value, name string, value word) {
 		r.device(p, v, value)
 	case "convert":
 		if p.Convert = true; p.Mutable {
-			r.add(value.at-1, "a tensor that is changed cannot be a converted copy: take a tensor.Of[T], or leave convert out")
+			r.add(value.at-1, "a tensor that the function writes to cannot be a converted copy: take a tensor.Of[T], or remove convert")
 		}
 	case "overlap":
 		p.MayOverlap = true
@@ -116,7 +116,7 @@ func (r *reader) shape(value word) []kernel.Extent {
 		extents = append(extents, kernel.Extent(part))
 	}
 	if dots > 1 {
-		r.add(value.at, "shape %q: ... at most once", value.text)
+		r.add(value.at, "shape %q: want ... at most once", value.text)
 	}
 	return extents
 }
@@ -132,7 +132,7 @@ func (r *reader) defaultsLast(fn *Func, decl *ast.FuncDecl) {
 		if p.Default != nil {
 			earlier = p.Name
 		} else if earlier != "" {
-			r.add(ids[i].at, "%s has no default and follows %s, which has one: give it one too, or change the order", p.Name, earlier)
+			r.add(ids[i].at, "%s has no default and follows %s, which has one: give it a default too, or change the order", p.Name, earlier)
 		}
 	}
 }

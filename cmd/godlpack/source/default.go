@@ -19,7 +19,7 @@ func (r *reader) defaultValue(p *kernel.Param, v *Value, w word) {
 	if want := wantOf(*v); w.text == "None" || w.text == "nil" {
 		r.add(w.at, "default %s: take a *%s, which is nil for None", w.text, r.typeText(v.Type))
 	} else if want == "" {
-		r.add(w.at, "no default can be written for a %s%s", r.typeText(v.Type), orNone(*v))
+		r.add(w.at, "a %s cannot have a default%s", r.typeText(v.Type), otherThanNone(*v))
 	} else if value, ok := literal(*v, w.text); !ok {
 		r.add(w.at, "default %s: want %s%s", w.text, want, orNone(*v))
 	} else {
@@ -34,6 +34,13 @@ func orNone(v Value) string {
 	return ""
 }
 
+func otherThanNone(v Value) string {
+	if v.Pointer {
+		return " other than None"
+	}
+	return ""
+}
+
 // wantOf describes the form of a default of v's type; "" if the type cannot have one.
 func wantOf(v Value) string {
 	switch v.Form {
@@ -44,7 +51,7 @@ func wantOf(v Value) string {
 	case Float:
 		return "a finite number"
 	case String, Bytes:
-		return `text, in "" if there is a blank in it`
+		return `text, in "" if it contains blanks`
 	case DType:
 		return "the name of a dtype, such as float32"
 	case Device:

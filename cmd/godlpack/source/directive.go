@@ -10,20 +10,20 @@ const prefix = "//godlpack:"
 
 // directives are all directives, with their syntax and their purpose. All except state are about functions.
 var directives = []struct{ verb, usage, purpose string }{
-	{"export", "//godlpack:export [python_name]", "Python can call the function"},
-	{"types", "//godlpack:types T=float32,float64", "for which types a generic function is compiled"},
+	{"export", "//godlpack:export [python_name]", "exports the function to Python"},
+	{"types", "//godlpack:types T=float32,float64", "the types for which a generic function is compiled"},
 	{
 		"arg", "//godlpack:arg NAME [shape=[n,3]] [order=C|F] [device=cpu|cuda|any] [default=VALUE] [convert] [overlap]",
-		"what an argument must be",
+		"the requirements on an argument",
 	},
 	{
 		"result", "//godlpack:result [NUMBER] [shape=[n,3]] [device=cpu|cuda|any] [like=numpy|torch|jax|cupy|godlpack]",
-		"what a tensor among the results is, counted from 0; like: whose, where no argument is a tensor; above the package clause, of all functions",
+		"the properties of a tensor result, numbered from 0; like: its framework if no argument is a tensor; above the package clause: for all functions",
 	},
-	{"gil", "//godlpack:gil hold", "do not let other Python threads run meanwhile: for microseconds of work"},
+	{"gil", "//godlpack:gil hold", "keep the GIL during the call: for functions that take microseconds"},
 	{
 		"state", "//godlpack:state fork=fresh|refuse",
-		"once a package, apart from functions: a forked process that has not what the package's variables held may call it, or not",
+		"once in a package, not above a function: a forked process, which lacks the values of the package's variables, may call it (fresh) or may not (refuse)",
 	},
 }
 

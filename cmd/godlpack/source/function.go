@@ -72,16 +72,16 @@ func (r *reader) marks(decl *ast.FuncDecl) []directive {
 		return nil
 	}
 	if i := slices.IndexFunc(marks, func(d directive) bool { return d.verb == "state" }); i >= 0 {
-		r.add(marks[i].at, "this is about the whole package: write it above the package clause, or apart from functions")
+		r.add(marks[i].at, "this directive is for the whole package: write it above the package clause, or apart from functions")
 		return nil
 	}
 	switch exports := count(marks, "export"); {
 	case decl.Recv != nil:
 		r.add(marks[0].at, "%s is a method, and only functions can be exported: write a function that calls it", decl.Name.Name)
 	case exports == 0:
-		r.add(marks[0].at, "%s has no //godlpack:export, so this says nothing", decl.Name.Name)
+		r.add(marks[0].at, "%s has no //godlpack:export, so this directive has no effect", decl.Name.Name)
 	case exports > 1 || count(marks, "gil") > 1:
-		r.add(marks[len(marks)-1].at, "export and gil are said once a function")
+		r.add(marks[len(marks)-1].at, "want export and gil at most once for each function")
 	default:
 		return marks
 	}
@@ -118,7 +118,7 @@ func (r *reader) name(decl *ast.FuncDecl, marks []directive) string {
 		}
 		name, at = d.words[0].text, d.words[0].at
 		if len(d.words) > 1 || !isPythonName(name) {
-			r.add(at, "%q is not a name for a Python function; want %s", restOf(d), usage("export"))
+			r.add(at, "%q is not a valid name of a Python function; want %s", restOf(d), usage("export"))
 		}
 	}
 	if first, twice := r.taken[name]; twice {
@@ -145,7 +145,7 @@ func (r *reader) holdGIL(marks []directive) bool {
 		}
 		hold = restOf(d) == "hold"
 		if !hold {
-			r.add(d.at, "want %s; without it other Python threads run meanwhile", usage("gil"))
+			r.add(d.at, "want %s; without it, other Python threads run during the call", usage("gil"))
 		}
 	}
 	return hold
@@ -164,7 +164,7 @@ func docOf(decl *ast.FuncDecl) string {
 // params reads the parameters, except the context.
 func (r *reader) params(fn *Func, decl *ast.FuncDecl, signature *types.Signature) {
 	if signature.Variadic() {
-		r.add(decl.Type.Params.List[len(decl.Type.Params.List)-1].Pos(), "a parameter that takes any number of arguments: take a slice")
+		r.add(decl.Type.Params.List[len(decl.Type.Params.List)-1].Pos(), "variadic parameters are not supported: take a slice")
 		return
 	}
 	for i, id := range fields(decl.Type.Params) {
@@ -190,11 +190,11 @@ func (r *reader) paramName(id field, fn *Func) string {
 	name := pythonName(id.name)
 	switch {
 	case id.name == "" || id.name == "_":
-		r.add(id.at, "a parameter without a name, which Python calls it by: give it one")
+		r.add(id.at, "the parameter has no name, and Python needs one for keyword arguments: give it one")
 	case !isPythonName(name):
-		r.add(id.at, "%q is not a name in Python: use letters a to z, digits and _", id.name)
+		r.add(id.at, "%q is not a valid name in Python: use letters a to z, digits and _", id.name)
 	case slices.ContainsFunc(fn.Decl.Params, func(p kernel.Param) bool { return p.Name == name }):
-		r.add(id.at, "two parameters are called %s in Python", name)
+		r.add(id.at, "two parameters have the name %s in Python", name)
 	}
 	return name
 }
@@ -211,7 +211,7 @@ func (r *reader) results(fn *Func, decl *ast.FuncDecl, signature *types.Signatur
 		v := valueOf(t)
 		switch {
 		case isError(t):
-			r.add(id.at, "an error is the last result, or none")
+			r.add(id.at, "an error must be the last result")
 		case v.Form == None || v.Form == Callable:
 			r.add(id.at, "a value of type %s cannot go to Python: %s", r.typeText(t), hint(t, "return"))
 		default:
@@ -232,7 +232,7 @@ func (r *reader) results(fn *Func, decl *ast.FuncDecl, signature *types.Signatur
 func (r *reader) refuseReserved(fn *Func, decl *ast.FuncDecl) {
 	for _, id := range fields(decl.Type.Params) {
 		if slices.Contains(reserved, pythonName(id.name)) {
-			r.add(id.at, "%s= says in Python where a tensor among the results shall go: call the parameter something else", id.name)
+			r.add(id.at, "%s= is reserved in Python for where tensor results go: rename the parameter", id.name)
 		}
 	}
 }

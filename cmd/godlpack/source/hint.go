@@ -6,28 +6,28 @@ import (
 )
 
 // possible lists the types that can be exchanged with Python.
-const possible = "possible are bool, integers, float32, float64, string, []byte, dlpack.DType, dlpack.Device, kernel.Callable, " +
+const possible = "use bool, integers, float32, float64, string, []byte, dlpack.DType, dlpack.Device, kernel.Callable, " +
 	"tensor.Of[T], Mut[T], DeviceOf[T] and DeviceMut[T], slices of bools, numbers, strings and tensors, " +
-	"and a pointer to any of them for what may be None"
+	"or a pointer to any of them for a value that may be None"
 
 // instead maps common types that cannot be exchanged to hints on what to take, and what to return.
 var instead = map[string]struct{ take, give string }{
 	"godlpack/dlpack.Tensor": {"take a tensor.Of[T]", "return a tensor.Of[T]"},
-	"godlpack/kernel.Ctx":    {"*kernel.Ctx is the first parameter, or none", "*kernel.Ctx is the first parameter, or none"},
+	"godlpack/kernel.Ctx":    {"*kernel.Ctx must be the first parameter", "*kernel.Ctx must be the first parameter"},
 	"godlpack/kernel.Callable": {
-		"take a kernel.Callable, or a *kernel.Callable, which is nil for None", "it is good until the call ends: return what it returned",
+		"take a kernel.Callable, or a *kernel.Callable, which is nil for None", "it is valid only until the call ends: return its result instead",
 	},
 	"time.Time": {
-		"take an int64 of nanoseconds since 1970, and make it one by time.Unix(0, n)", "return its UnixNano(), an int64 of nanoseconds since 1970",
+		"take an int64 of nanoseconds since 1970, and convert it with time.Unix(0, n)", "return its UnixNano(), an int64 of nanoseconds since 1970",
 	},
 	"context.Context": {
-		"take a *kernel.Ctx as the first parameter: its Err says when the caller wants to stop, and kernel.Parallel asks it",
-		"return a result or an error: nobody would cancel it",
+		"take a *kernel.Ctx as the first parameter: its Err reports a cancelled call, and kernel.Parallel checks it",
+		"return a result or an error",
 	},
-	"iter.Seq":       {"take a slice, or a kernel.Callable that gives the next value", "return a slice: collect it by slices.Collect"},
+	"iter.Seq":       {"take a slice, or a kernel.Callable that gives the next value", "return a slice: collect it with slices.Collect"},
 	"iter.Seq2":      {"take two slices, or a kernel.Callable that gives the next pair", "return two slices, one of each of the pair"},
-	"math/big.Int":   {"take a string, and make it one by SetString", "return its String()"},
-	"math/big.Float": {"take a string, and make it one by SetString", "return its String()"},
+	"math/big.Int":   {"take a string, and convert it with SetString", "return its String()"},
+	"math/big.Float": {"take a string, and convert it with SetString", "return its String()"},
 	"io.Reader":      {"take a []byte, or the name of a file", "return a []byte"},
 	"io.Writer":      {"take the name of a file, or return a []byte", "return a []byte"},
 	"image.Image":    {"take a tensor.Of[uint8] of shape [height,width,4]", "return a tensor.Of[uint8] of shape [height,width,4]"},
@@ -44,11 +44,11 @@ func hint(t types.Type, verb string) string {
 		}
 	}
 	if isError(t) {
-		return pick(verb, "take a string: an error goes from Go to Python alone, as the last result", "an error is the last result, or none")
+		return pick(verb, "take a string: errors go only from Go to Python, as the last result", "an error must be the last result")
 	}
 	if isTypeParam(t) {
 		return pick(verb, "take a float64 or an int64", "return a float64 or an int64") +
-			": a type parameter can be a number's if Go's floats are all that it may be, and else only that of tensors, tensor.Of[" + t.String() + "]"
+			": a type parameter can be the type of a number only if its constraint allows nothing but floats; else use it for tensors, tensor.Of[" + t.String() + "]"
 	}
 	return hintOfKind(t, verb)
 }
@@ -65,15 +65,15 @@ func hintOfKind(t types.Type, verb string) string {
 	case *types.Struct:
 		return verb + " its fields one by one" + pick(verb, "", ", as several results")
 	case *types.Signature:
-		return pick(verb, "take a kernel.Callable, or a *kernel.Callable, which is nil for None", "export what it does: nothing of Go can be called later")
+		return pick(verb, "take a kernel.Callable, or a *kernel.Callable, which is nil for None", "export a function that does the same: Python cannot call a returned Go function")
 	case *types.Map:
 		return verb + " two slices, of keys and of values"
 	case *types.Chan:
-		return pick(verb, "take a slice, or a kernel.Callable that is called for each value", "return a slice of what was sent, or call a kernel.Callable for each value")
+		return pick(verb, "take a slice, or a kernel.Callable that is called for each value", "return a slice of the values, or call a kernel.Callable for each value")
 	case *types.Interface:
-		return verb + " a type that Python has: one function for each, or a string; " + possible
+		return verb + " a string, or write one function for each type: " + possible
 	case *types.Pointer:
-		return verb + " one pointer at most: it is nil for None"
+		return verb + " at most one pointer, which is nil for None"
 	case *types.Array:
 		return hintOfArray(u, verb)
 	case *types.Slice:
@@ -127,8 +127,8 @@ func hintOfBasic(t *types.Basic, verb string) string {
 	case t.Info()&types.IsComplex != 0:
 		return verb + " two float64, or a tensor of one element"
 	case t.Kind() == types.UnsafePointer, t.Kind() == types.Uintptr:
-		return verb + pick(verb, " a tensor, whose memory is the caller's, or a uint64 for a number that stands for an address",
-			" a tensor, whose memory is the caller's, or a uint64 that stands for it")
+		return verb + pick(verb, " a tensor, which refers to the caller's memory, or a uint64 for an address",
+			" a tensor, which refers to the caller's memory, or a uint64 for an address")
 	}
 	return possible
 }

@@ -29,7 +29,7 @@ func (r *reader) packageMarks(file *ast.File) {
 			case d.verb == "result" && c == file.Doc && len(d.words) == 1 && isLike(d.words[0]):
 				r.like = r.framework(d.words[0])
 			default:
-				r.add(d.at, "this is not in the comment right above a function, so it says nothing")
+				r.add(d.at, "this directive is not in the comment directly above a function, so it has no effect")
 			}
 		}
 	}
@@ -46,11 +46,11 @@ func inFunction(file *ast.File, c *ast.CommentGroup) bool {
 func (r *reader) state(d directive) {
 	switch text := restOf(d); {
 	case r.fork != "":
-		r.add(d.at, "state is said once a package")
+		r.add(d.at, "want state at most once for each package")
 	case text == "fork=fresh" || text == "fork=refuse":
 		r.fork = strings.TrimPrefix(text, "fork=")
 	default:
-		r.add(d.at, "want %s: a forked process, where the package's variables are as at the start, may call it, or not", usage("state"))
+		r.add(d.at, "want %s: a forked process, where the package's variables have their initial values, may call it (fresh) or may not (refuse)", usage("state"))
 	}
 }
 
@@ -59,7 +59,7 @@ func unknown(verb string) string {
 	if meant := nearest(verb); meant != "" {
 		return fmt.Sprintf("there is no directive %q: write %s", verb, usage(meant))
 	}
-	return "no such directive; possible are: " + usage("")
+	return "there is no such directive; want one of: " + usage("")
 }
 
 // nearest returns the directive that is the most similar, with at most two different letters; "" if there is none.
@@ -108,7 +108,7 @@ func (r *reader) slips(file *ast.File) {
 			meant := nearest(part[4])
 			exact := part[1] == "" || part[3] == ":" // otherwise it may be a sentence
 			if meant != "" && exact && (part[3] == ":" || part[4] == meant) && distance(strings.ToLower(part[2]), "godlpack") <= 2 {
-				r.add(line.Pos(), "this is a comment like any other; if it shall be a directive, write it as %s", usage(meant))
+				r.add(line.Pos(), "this is an ordinary comment; if you mean a directive, write it as %s", usage(meant))
 			}
 		}
 	}
@@ -122,7 +122,7 @@ func exportsElsewhere(p, root *packages.Package) Problems {
 		for _, group := range file.Comments {
 			for _, d := range directivesOf(group) {
 				if d.verb == "export" && r.found == nil {
-					r.add(d.at, "warning: functions of the package that is built can be called, and this is %s, which %s imports: "+
+					r.add(d.at, "warning: only functions of the package that is built can be called, and this is package %s, which %s imports: "+
 						"export a function there that calls this one", p.PkgPath, root.PkgPath)
 				}
 			}

@@ -145,9 +145,9 @@ func withoutTypeSet(text string) string {
 	return noElement.ReplaceAllStringFunc(text, func(line string) string {
 		given, _, _ := strings.Cut(line, " ")
 		if given == "bool" {
-			return "bool is no type of a tensor's elements: use tensor.Bool8"
+			return "bool is not an element type of tensors: use tensor.Bool8"
 		}
-		return given + " is no type of a tensor's elements: use one that tensor.Element lists"
+		return given + " is not an element type of tensors: use one that tensor.Element lists"
 	})
 }
 
@@ -192,7 +192,7 @@ func read(p *packages.Package, folder string) (*Package, error) {
 	case len(r.found) > 0:
 		return nil, r.found
 	case len(pkg.Funcs) == 0:
-		return nil, errors.New(relative(folder) + ": no function is marked: write //godlpack:export above each that Python shall call")
+		return nil, errors.New(relative(folder) + ": no function is exported: write //godlpack:export above each function that Python is to call")
 	}
 	return pkg, nil
 }

@@ -51,6 +51,6 @@ func (r *reader) tensor(p *kernel.Param, fn *Func, v Value, id field) {
 		return
 	}
 	if !isTypeParam(v.Element) { // the error of a type parameter was reported before
-		r.add(id.at, "a tensor of %s: want a type of the list of tensor.Element, or a type parameter alone", r.typeText(v.Element))
+		r.add(id.at, "a tensor of %s: want a type that tensor.Element lists, or a type parameter", r.typeText(v.Element))
 	}
 }

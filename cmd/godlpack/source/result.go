@@ -43,7 +43,7 @@ func (r *reader) resultNumber(fn *Func, d directive) (int, []word) {
 		}
 	}
 	if i < 0 || i >= len(fn.Results) {
-		r.add(at, "there is no result %d: results are counted from 0, and there are %d, an error at the end aside", i, len(fn.Results))
+		r.add(at, "there is no result %d: results are numbered from 0, and the function has %d, not counting an error at the end", i, len(fn.Results))
 		return -1, words
 	}
 	return i, words

@@ -88,8 +88,8 @@ func TestCompileErrors(t *testing.T) {
 // The error does not contain the compiler's list of all types.
 func TestElementsThatAreNone(t *testing.T) {
 	for given, want := range map[string]string{
-		"bool":   "ops.go:6:20: bool is no type of a tensor's elements: use tensor.Bool8",
-		"string": "ops.go:6:20: string is no type of a tensor's elements: use one that tensor.Element lists",
+		"bool":   "ops.go:6:20: bool is not an element type of tensors: use tensor.Bool8",
+		"string": "ops.go:6:20: string is not an element type of tensors: use one that tensor.Element lists",
 	} {
 		_, err := load(t, write(t, "package ops\n\nimport \"godlpack/tensor\"\n\n//godlpack:export\nfunc F(x tensor.Of["+given+"]) {}\n"))
 		if err == nil || !strings.HasSuffix(err.Error(), want) {
@@ -101,7 +101,7 @@ func TestElementsThatAreNone(t *testing.T) {
 func TestMissingImports(t *testing.T) {
 	for text, want := range map[string]string{
 		"package ops\n\n//godlpack:export\nfunc F(x tensor.Of[int8]) {}\n": `ops.go:4:10: undefined: tensor: write import "godlpack/tensor"`,
-		"package ops\n\nimport _ \"godlpack/tensors\"\n":                   "ops.go:3:8: there is no package godlpack/tensors: godlpack's are godlpack/tensor, ",
+		"package ops\n\nimport _ \"godlpack/tensors\"\n":                   "ops.go:3:8: there is no package godlpack/tensors; godlpack's packages are godlpack/tensor, ",
 		"package ops\n\nimport _ \"example.org/missing\"\n":                "go get example.org/missing",
 	} {
 		if _, err := load(t, write(t, text)); err == nil || !strings.Contains(err.Error(), want) {
@@ -222,7 +222,7 @@ func TestStateDirective(t *testing.T) {
 		}
 	}
 	_, err := load(t, write(t, fmt.Sprintf(text, "//godlpack:state fork=fresh\n//godlpack:state fork=fresh")))
-	if err == nil || !strings.Contains(err.Error(), "once a package") {
+	if err == nil || !strings.Contains(err.Error(), "at most once") {
 		t.Errorf("said twice: got %v", err)
 	}
 }

@@ -21,8 +21,8 @@ func (r *reader) typeParams(fn *Func, decl *ast.FuncDecl, signature *types.Signa
 		case said:
 			param.Elements = r.chosen(param, possible, names)
 		case len(possible) == 0:
-			r.add(id.at, "for which types shall %s be compiled? Say //godlpack:types %s=float32,float64, or give it a constraint "+
-				"that lists types of elements", id.name, id.name)
+			r.add(id.at, "the types for %s are missing: write //godlpack:types %s=float32,float64, or use a constraint "+
+				"that lists element types", id.name, id.name)
 		default:
 			param.Elements = possible
 		}
@@ -72,7 +72,7 @@ func suggestion(names []string) string {
 	if len(names) == 0 {
 		return ""
 	}
-	return "; there is " + strings.Join(names, ", ")
+	return "; want one of " + strings.Join(names, ", ")
 }
 
 // elementsOf returns the elements that a constraint lists.
@@ -122,8 +122,8 @@ func (r *reader) dispatch(fn *Func, decl *ast.FuncDecl) {
 			return v.Form.Tensor() && !v.Pointer && isTypeParam(v.Element) && v.Element.String() == param.Name
 		})
 		if param.Arg < 0 {
-			r.add(fields(decl.Type.TypeParams)[i].at, "nothing decides what %s is: it must be the type of a tensor among the "+
-				"parameters, one that is always given", param.Name)
+			r.add(fields(decl.Type.TypeParams)[i].at, "%s cannot be inferred: it must be the element type of a tensor among the "+
+				"parameters that is not optional", param.Name)
 		}
 	}
 }

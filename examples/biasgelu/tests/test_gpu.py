@@ -72,5 +72,5 @@ def test_each_device_has_its_kernel():
     y = biasgelu.bias_gelu(x, bias)
     assert y.device == x.device and torch.cuda.current_device() == 0
     torch.testing.assert_close(y, reference(x, bias))
-    with pytest.raises(ValueError, match="want memory on cuda:1, where 'x' is, got it on cuda:0"):
+    with pytest.raises(ValueError, match="want memory on cuda:1, the device of 'x', got memory on cuda:0"):
         biasgelu.bias_gelu(x, bias.to("cuda:0"))

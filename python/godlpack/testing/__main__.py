@@ -34,8 +34,8 @@ KINDS: dict[str, Callable[[str, Any], Report]] = {
     "table": lambda spec, x: check_table(x, name=f"table of {spec}"),
 }
 WHAT = {
-    "producer": "an object with __dlpack__, or what makes one",
-    "read-only": "the same, of memory that must not be written",
+    "producer": "an object with __dlpack__, or a function that makes one",
+    "read-only": "the same, with read-only memory",
     "consumer": "a function like from_dlpack",
     "table": "a type that publishes an exchange table",
 }
@@ -80,7 +80,7 @@ def main(argv: list[str] | None = None) -> int:
             for report in FRAMEWORKS[name]():
                 show(report, args.failed)
         except ImportError as error:
-            print(f"{name}: not here ({error})\n")
+            print(f"{name}: not available ({error})\n")
     return int(failed)
 
 

@@ -189,7 +189,7 @@ def no_producer(c: Consumer) -> None:
 
 @rule(
     "R33",
-    "a producer is asked with max_version first",
+    "a producer is called with max_version first",
     "call x.__dlpack__(max_version=(1, 0)), and after a TypeError once more without it",
 )
 def max_version(c: Consumer) -> None:
@@ -204,7 +204,7 @@ def max_version(c: Consumer) -> None:
 
 @rule(
     "R33",
-    "a producer that knows stream only is asked again",
+    "a producer that takes only stream is called again",
     "after a TypeError, call x.__dlpack__() with stream or nothing",
 )
 def old_producer(c: Consumer) -> None:
@@ -225,8 +225,8 @@ def no_stream(c: Consumer) -> None:
 
 @rule(
     "R49",
-    "the producer's exception comes through, and ends it",
-    "catch TypeError only, for older producers: a BufferError is the producer's last word",
+    "the producer's exception is raised, without another call",
+    "catch TypeError only, for older producers: a BufferError is final",
 )
 def exception(c: Consumer) -> None:
     for error in (BufferError("mine"), ValueError("mine"), ZeroDivisionError("mine")):
@@ -240,7 +240,11 @@ def exception(c: Consumer) -> None:
         demand(len(producer.calls) == 1, f"{len(producer.calls)} calls of a producer that raised {told(error)}")
 
 
-@rule("R49", "a producer that answered is not asked again", "use the capsule of the first call that returns one")
+@rule(
+    "R49",
+    "a producer that returned a capsule is not called again",
+    "use the capsule of the first call that returns one",
+)
 def asked_once(c: Consumer) -> None:
     for producer in c.either():
         c.accepts(producer)
@@ -258,7 +262,7 @@ def next_major(c: Consumer) -> None:
     c.refuses(Producer(Managed(version=(2, 0))))
 
 
-@rule("R34", "a tensor of major version 2 is given back unread", CHECK_VERSION, dangerous=True)
+@rule("R34", "a tensor of major version 2 is released without being read", CHECK_VERSION, dangerous=True)
 def next_major_unread(c: Consumer) -> None:
     c.needs_versioned()
     c.refuses(Producer(Managed(version=(2, 0), ndim=-5, data=0x10)))
@@ -309,8 +313,8 @@ def unknown_bits(c: Consumer) -> None:
 
 @rule(
     "R36",
-    "the capsule is used, and the deleter called once, when the last object has gone",
-    "rename the capsule with PyCapsule_SetName once you own the tensor, and call the deleter when the last view has gone",
+    "the capsule is marked as used, and the deleter called once, when the last object is destroyed",
+    "rename the capsule with PyCapsule_SetName once you own the tensor, and call the deleter when the last view is destroyed",
 )
 def ownership(c: Consumer) -> None:
     for producer in c.either():
@@ -339,7 +343,7 @@ def used_name(c: Consumer) -> None:
 
 @rule(
     "R36",
-    "the memory is held for as long as an export of the object is there",
+    "the memory is held while an export of the object exists",
     "own the managed tensor by what your own exports hold, not by the first object",
 )
 def held_by_exports(c: Consumer) -> None:
@@ -394,7 +398,7 @@ def no_deleter(c: Consumer) -> None:
 
 @rule(
     "R37",
-    "what is refused is given back once: in its live capsule, or by its deleter",
+    "a refused tensor is released once: by its live capsule, or by its deleter",
     "rename the capsule after the last thing that can fail, or call the deleter where you fail later",
 )
 def refusal(c: Consumer) -> None:
@@ -405,7 +409,7 @@ def refusal(c: Consumer) -> None:
             c.settle(producer, strict=True)
 
 
-@rule("R38", "a capsule is taken once", "refuse a capsule whose name is not the live one, by PyCapsule_IsValid")
+@rule("R38", "a capsule is consumed only once", "refuse a capsule whose name is not the live one, by PyCapsule_IsValid")
 def used_capsule(c: Consumer) -> None:
     producer = Stale(Managed(legacy=True))
     made = c.take(producer)
@@ -419,7 +423,7 @@ def used_capsule(c: Consumer) -> None:
     demand(False, "an object")
 
 
-@rule("R38", "what is no live capsule is refused", "check what __dlpack__ returned by PyCapsule_IsValid")
+@rule("R38", "an object that is not a live capsule is refused", "check what __dlpack__ returned by PyCapsule_IsValid")
 def no_capsule(c: Consumer) -> None:
     for answer in (None, 7, Managed().capsule("other")):
         producer = Stale(Managed())
@@ -458,13 +462,13 @@ def no_shape(c: Consumer) -> None:
         c.accepts(producer, [0.0])
 
 
-@rule("R40", "strides of extents of 1 mean nothing", "skip extents of 1 where you ask if strides are compact")
+@rule("R40", "strides of axes of extent 1 are ignored", "skip extents of 1 where you ask if strides are compact")
 def odd_strides(c: Consumer) -> None:
     for producer in c.either((1, 3), (77, 1)):
         c.accepts(producer, FIRST)
 
 
-@rule("R40", "strides of empty tensors mean nothing", "do not check strides where an extent is 0")
+@rule("R40", "strides of empty tensors are ignored", "do not check strides where an extent is 0")
 def odd_strides_of_empty(c: Consumer) -> None:
     for producer in c.either((0, 3), (0, 0)):
         c.accepts(producer, [])
@@ -513,7 +517,7 @@ def missing_shape(c: Consumer) -> None:
         c.refuses(producer)
 
 
-@rule("R42", "a great many dimensions are read right, or refused", CHECK_SHAPE, dangerous=True)
+@rule("R42", "very many dimensions are read correctly, or refused", CHECK_SHAPE, dangerous=True)
 def many_dimensions(c: Consumer) -> None:
     right_or_refused(c, ((1,) * 4096,), [0.0])
 
@@ -532,27 +536,31 @@ def overflow(c: Consumer) -> None:
             c.refuses(producer)
 
 
-STRIDES = "read elements by their strides, or raise BufferError for layouts that you lack"
+STRIDES = "read elements by their strides, or raise BufferError for layouts that you do not support"
 
 
-@rule("R42", "negative strides are read right, or refused", STRIDES)
+@rule("R42", "negative strides are read correctly, or refused", STRIDES)
 def negative_strides(c: Consumer) -> None:
     right_or_refused(c, ((3,), (-1,)), [2.0, 1.0, 0.0], byte_offset=8)
 
 
-@rule("R42", "overlapping elements are read right, or refused", STRIDES)
+@rule("R42", "overlapping elements are read correctly, or refused", STRIDES)
 def overlap(c: Consumer) -> None:
     right_or_refused(c, ((2, 2), (1, 1)), [0.0, 1.0, 1.0, 2.0])
     right_or_refused(c, ((3,), (0,)), [0.0, 0.0, 0.0])
 
 
-@rule("R42", "gaps, and other orders, are read right, or refused", STRIDES)
+@rule("R42", "gaps, and other orders, are read correctly, or refused", STRIDES)
 def gaps(c: Consumer) -> None:
     right_or_refused(c, ((3,), (2,)), [0.0, 2.0, 4.0])
     right_or_refused(c, ((2, 3), (1, 2)), [0.0, 2.0, 4.0, 1.0, 3.0, 5.0])
 
 
-@rule("R42", "misaligned data is read right, or refused", "copy misaligned elements byte by byte, or raise BufferError")
+@rule(
+    "R42",
+    "misaligned data is read correctly, or refused",
+    "copy misaligned elements byte by byte, or raise BufferError",
+)
 def misaligned(c: Consumer) -> None:
     for producer in c.either(byte_offset=2):
         ctypes.memmove(producer.forged.data + 2, (ctypes.c_float * 3)(*FIRST), 12)
@@ -623,7 +631,7 @@ def lanes(c: Consumer) -> None:
         kept_or_refused(c, producer, ((3,), (2, 32, 4), 0), ((3, 4), (2, 32, 1), 0))
 
 
-@rule("R46", "no lanes are refused", "raise BufferError where lanes is 0")
+@rule("R46", "a dtype of 0 lanes is refused", "raise BufferError where lanes is 0")
 def no_lanes(c: Consumer) -> None:
     for producer in c.either(dtype=(2, 32, 0)):
         c.refuses(producer)
@@ -706,7 +714,7 @@ def needs_table(c: Consumer) -> None:
     gc.collect()
     x.settle()
     if not x.taken:
-        raise NotApplicable("does not look at exchange tables")
+        raise NotApplicable("does not use exchange tables")
 
 
 @rule("R62", "a table on the object, not on its type, is ignored", "look the attribute up on type(x), not on x")
@@ -734,13 +742,13 @@ def table_of_subclass(c: Consumer) -> None:
     c.accepts(own, [3.0, 4.0, 5.0])
 
 
-FALL_BACK = "clear the exception of the table, and ask __dlpack__"
+FALL_BACK = "clear the exception of the table, and call __dlpack__"
 
 
 @rule(
     "R64",
-    "a table of a major version to come is not used",
-    "check the table's version.major, walk back by prev_api, or ask __dlpack__",
+    "a table of a later major version is not used",
+    "check the table's version.major, walk back by prev_api, or call __dlpack__",
 )
 def next_table(c: Consumer) -> None:
     needs_table(c)
@@ -762,8 +770,8 @@ def table_as_int(c: Consumer) -> None:
 
 @rule(
     "R64",
-    "an attribute that is no table is ignored",
-    "take a capsule named dlpack_exchange_api only, else ask __dlpack__",
+    "an attribute that is not a table is ignored",
+    "take a capsule named dlpack_exchange_api only, else call __dlpack__",
     dangerous=True,
 )
 def no_table(c: Consumer) -> None:
@@ -773,7 +781,7 @@ def no_table(c: Consumer) -> None:
         c.accepts(x, FIRST)
 
 
-@rule("R67", "where a table fails, __dlpack__ is asked", FALL_BACK)
+@rule("R67", "if a table fails, __dlpack__ is called", FALL_BACK)
 def failing_table(c: Consumer) -> None:
     needs_table(c)
     for fails in (FAILS, FAILS_WITH_TYPE_ERROR):
@@ -782,8 +790,8 @@ def failing_table(c: Consumer) -> None:
 
 @rule(
     "R67",
-    "a table that answers neither well nor ill is as good as none",
-    "take NULL, -1 without an exception, and 0 with one for failures; clear the exception, and ask __dlpack__",
+    "if a table returns inconsistent results, __dlpack__ is called",
+    "take NULL, -1 without an exception, and 0 with one for failures; clear the exception, and call __dlpack__",
     dangerous=True,
 )
 def odd_table(c: Consumer) -> None:
@@ -795,7 +803,7 @@ def odd_table(c: Consumer) -> None:
 CHECK_TABLE = "check version, flags and record of what a table exports as you check those of a capsule; call its deleter if you refuse it"
 
 
-@rule("R61", "what comes by a table is checked, and given back if it is refused", CHECK_TABLE, dangerous=True)
+@rule("R61", "a tensor from a table is checked, and released if it is refused", CHECK_TABLE, dangerous=True)
 def bad_tensor_by_table(c: Consumer) -> None:
     needs_table(c)
     for fields in ({"version": (2, 0), "ndim": -5, "data": 0x10}, {"version": (2, 0)}, {"dtype": (99, 8, 1)}):
@@ -810,7 +818,7 @@ def bad_tensor_by_table(c: Consumer) -> None:
         demand(bad.deleted == x.taken, f"{bad.deleted} calls of the deleter for {x.taken} exports")
 
 
-@rule("R61", "what comes by a table read-only stays read-only", CHECK_TABLE)
+@rule("R61", "a read-only tensor from a table stays read-only", CHECK_TABLE)
 def read_only_by_table(c: Consumer) -> None:
     needs_table(c)
     producer = published(Managed(flags=READ_ONLY), second=Managed(flags=READ_ONLY))

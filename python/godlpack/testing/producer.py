@@ -155,7 +155,7 @@ def asked(x: Any, *arguments: Any, **keywords: Any) -> Any:
         return x.__dlpack__(*arguments, **keywords)
     except TypeError as error:
         if "max_version" in keywords and is_old(x):
-            raise NotApplicable("__dlpack__ does not know max_version: see R5 versioned") from error
+            raise NotApplicable("__dlpack__ does not take max_version: see R5 versioned") from error
         raise
 
 
@@ -232,8 +232,8 @@ def unknown_keyword(make: Sample) -> None:
 
 @rule(
     "R3",
-    "what can be said in __dlpack__'s words is never a TypeError",
-    "raise BufferError for what cannot be served: consumers take a TypeError for a producer of before 2023, and ask again without max_version",
+    "a valid argument of __dlpack__ is never a TypeError",
+    "raise BufferError for a request that cannot be served: consumers take a TypeError for a producer from before 2023, and call again without max_version",
 )
 def no_type_error(make: Sample) -> None:
     for keywords in ({"dl_device": (99, 0)}, {"copy": False}, {"copy": True}, {"stream": None}, {"stream": 1}):
@@ -289,7 +289,7 @@ def sound(record: Record) -> tuple[Any, ...]:
     "answer max_version=(1, ...) with a DLManagedTensorVersioned, stamped with the version of dlpack.h that you compile with",
 )
 def versioned(make: Sample) -> None:
-    demand(not is_old(make()), "a TypeError: __dlpack__ does not know max_version")
+    demand(not is_old(make()), "a TypeError: __dlpack__ does not take max_version")
     for version in ((1, 0), VERSION):
         with Export(make(), max_version=version) as export:
             demand(isinstance(export.managed, Versioned), f"a legacy one for {version}")
@@ -310,8 +310,8 @@ def flags(make: Sample) -> None:
 
 @rule(
     "R6",
-    "a higher max_version than the producer's own is answered with its own",
-    "compare max_version's major with >= 1, not with == 1, and never stamp the version that was asked for",
+    "for a max_version above the producer's own, the capsule has the producer's version",
+    "compare max_version's major with >= 1, not with == 1, and never stamp the requested version",
 )
 def version_to_come(make: Sample) -> None:
     for asked in ((2, 0), (99, 99)):
@@ -324,7 +324,7 @@ def version_to_come(make: Sample) -> None:
 
 @rule(
     "R7",
-    "a max_version that is no pair of ints is a TypeError",
+    "a max_version that is not a pair of ints is a TypeError",
     "check that max_version is None or a tuple of two ints",
 )
 def malformed_version(make: Sample) -> None:
@@ -381,7 +381,7 @@ leaves_no_exception = ctypes.pythonapi.Py_IsInitialized
 DESTRUCTOR = "give PyCapsule_New a destructor that calls the deleter if PyCapsule_IsValid(capsule, the live name), else does nothing"
 
 
-@rule("R9", "a capsule that nobody took calls the deleter when it goes, once", DESTRUCTOR)
+@rule("R9", "a capsule that was not consumed calls the deleter once, when it is destroyed", DESTRUCTOR)
 def unconsumed(make: Sample) -> None:
     watched = Watched(make())
     del watched.capsule
@@ -390,7 +390,7 @@ def unconsumed(make: Sample) -> None:
     demand(watched.calls == 1, f"{watched.calls} calls")
 
 
-@rule("R9", "a capsule that was taken leaves the managed tensor alone when it goes", DESTRUCTOR)
+@rule("R9", "a consumed capsule does not touch the managed tensor when it is destroyed", DESTRUCTOR)
 def consumed(make: Sample) -> None:
     x = make()
     watched = Watched(x)
@@ -412,7 +412,7 @@ class _Lost(Exception):  # noqa: N818
 
 @rule(
     "R9",
-    "a capsule that goes while an exception is on its way leaves the exception alone",
+    "a capsule that is destroyed while an exception is set leaves the exception set",
     "call PyErr_Fetch first and PyErr_Restore last in the destructor",
 )
 def exception_in_flight(make: Sample) -> None:
@@ -428,7 +428,7 @@ def exception_in_flight(make: Sample) -> None:
 
 @rule(
     "R10",
-    "each call gives a managed tensor of its own",
+    "each call makes a managed tensor of its own",
     "allocate one for each call, with shape and strides of its own: each is deleted once, in any order",
 )
 def fresh(make: Sample) -> None:
@@ -445,7 +445,7 @@ def fresh(make: Sample) -> None:
 REFERENCES = "hold one reference to the object for each managed tensor, and give it back in the deleter"
 
 
-@rule("R11", "the deleter gives back all references to the object", REFERENCES)
+@rule("R11", "the deleter releases all references to the object", REFERENCES)
 def references(make: Sample) -> None:
     def exports(x: Any) -> None:
         usual(x).__exit__()
@@ -453,7 +453,7 @@ def references(make: Sample) -> None:
     keeps_count(make(), exports)
 
 
-@rule("R11", "a capsule that nobody took gives back all references to the object", REFERENCES)
+@rule("R11", "a capsule that was not consumed releases all references to the object", REFERENCES)
 def references_of_capsules(make: Sample) -> None:
     def drops(x: Any) -> None:
         with contextlib.suppress(Exception):
@@ -568,7 +568,7 @@ def on_a_thread(work: Callable[[], Any]) -> Any:
     return results[0]
 
 
-@rule("R12", "the deleter may be called on a thread that Python has never seen", ANY_THREAD, dangerous=True, once=True)
+@rule("R12", "the deleter may be called on a thread that Python did not start", ANY_THREAD, dangerous=True, once=True)
 def foreign_thread(make: Sample) -> None:
     if sys.platform == "win32":
         raise NotApplicable("there are no pthreads")
@@ -637,7 +637,7 @@ def deleter(make: Sample) -> None:
 
 @rule(
     "R32",
-    "the memory stays while it is exported, though the object goes",
+    "exported memory stays valid after the object is destroyed",
     "hold a reference to what owns the memory, shape and strides until the deleter is called",
 )
 def outlives(make: Sample) -> None:
@@ -662,7 +662,7 @@ def same(one: Any, other: Any) -> bool:
 
 @rule(
     "R32",
-    "the memory stays where it is while it is exported, though the object is resized",
+    "exported memory does not move when the object is resized",
     "count exports, and refuse with BufferError to resize while there are any",
 )
 def resized(make: Sample) -> None:
@@ -746,7 +746,7 @@ def own_address(make: Sample) -> None:
 @refusals.rule(
     "R19",
     "what DLPack cannot describe is refused with BufferError",
-    "raise BufferError, which says what it is (such as another byte order), for dtypes, strides and devices that DLPack lacks",
+    "raise BufferError with the reason (such as another byte order) for dtypes, strides and devices that DLPack lacks",
 )
 def refused(make: Callable[[], Any] | None) -> None:
     if make is None:
@@ -768,7 +768,7 @@ def dtype(make: Sample) -> None:
 
 @rule(
     "R20",
-    "the dtype is what the object's own is named",
+    "the dtype is the one that the object reports",
     "export bool as (6, 8, 1), complex64 as (5, 64, 1), bfloat16 as (4, 16, 1)",
 )
 def own_dtype(make: Sample) -> None:
@@ -806,7 +806,7 @@ def padded(make: Sample) -> None:
 
 @rule(
     "R23",
-    "read-only memory is marked so, and not exported in a legacy capsule, which cannot say it",
+    "read-only memory is marked as such, and not exported in a legacy capsule, which cannot express it",
     "set flag 1 (READ_ONLY) in DLManagedTensorVersioned.flags; raise BufferError where max_version is None",
 )
 def read_only(make: Sample) -> None:
@@ -834,11 +834,11 @@ def copied(x: Any, copy: bool) -> Export:
     export = Export(x, max_version=VERSION, copy=copy)
     if not isinstance(export.managed, Versioned):
         delete_managed(export.managed)
-        raise NotApplicable("legacy capsules cannot say it")
+        raise NotApplicable("legacy capsules cannot express it")
     return export
 
 
-@rule("R24", "a copy is marked as one", "set flag 2 (IS_COPIED) whenever __dlpack__ copied")
+@rule("R24", "a copy is marked as a copy", "set flag 2 (IS_COPIED) whenever __dlpack__ copied")
 def copy_is_marked(make: Sample) -> None:
     try:
         export = copied(make(), True)
@@ -848,7 +848,7 @@ def copy_is_marked(make: Sample) -> None:
         demand(export.flags & IS_COPIED, f"flags {export.flags}")
 
 
-@rule("R24", "what is no copy is not marked as one", "set flag 2 (IS_COPIED) only where __dlpack__ copied")
+@rule("R24", "shared memory is not marked as a copy", "set flag 2 (IS_COPIED) only where __dlpack__ copied")
 def no_copy_is_marked(make: Sample) -> None:
     try:
         export = copied(make(), False)
@@ -899,7 +899,7 @@ def unknown_device(make: Sample) -> None:
     wants(BufferError, refusal(make(), max_version=VERSION, dl_device=(99, 0)))
 
 
-@rule("R26", "what is exported for dl_device is there, or refused", DEVICES)
+@rule("R26", "an export for dl_device is on that device, or refused", DEVICES)
 def other_device(make: Sample) -> None:
     x = make()
     asked = (CUDA, 0) if x.__dlpack_device__()[0] == CPU else (CPU, 0)
@@ -929,10 +929,10 @@ def on(kind: int, x: Any) -> Any:
     return x
 
 
-CPU_STREAMS = "raise BufferError or ValueError for any stream but None (-1 may pass): a consumer that gives one has mistaken the device"
+CPU_STREAMS = "raise BufferError or ValueError for any stream but None (-1 may pass): a consumer that passes one assumes another device"
 
 
-@rule("R27", "the CPU has no streams: one that is given is refused", CPU_STREAMS)
+@rule("R27", "the CPU has no streams: any stream is refused", CPU_STREAMS)
 def stream_of_the_cpu(make: Sample) -> None:
     refuses_streams(on(CPU, make()), (1, 2, "1"))
 
@@ -940,7 +940,7 @@ def stream_of_the_cpu(make: Sample) -> None:
 @rule(
     "R28",
     "on CUDA, None, -1 and 1 are streams",
-    "take None and 1 as the legacy default stream, -1 as the wish not to synchronize",
+    "take None and 1 as the legacy default stream, -1 as the request not to synchronize",
 )
 def streams_of_cuda(make: Sample) -> None:
     x = on(CUDA, make())
@@ -949,7 +949,7 @@ def streams_of_cuda(make: Sample) -> None:
         demand(error is None, f"{told(error)} for stream={stream}" if error else "")
 
 
-@rule("R28", "on CUDA, 0 is no stream, for it says too little", "raise BufferError or ValueError for stream=0")
+@rule("R28", "on CUDA, stream 0 is refused, since it is ambiguous", "raise BufferError or ValueError for stream=0")
 def no_stream_of_cuda(make: Sample) -> None:
     refuses_streams(on(CUDA, make()), (0, -2, "1"))
 
@@ -957,7 +957,7 @@ def no_stream_of_cuda(make: Sample) -> None:
 @rule(
     "R28",
     "on ROCm, None, -1 and 0 are streams",
-    "take None and 0 as the default stream, -1 as the wish not to synchronize",
+    "take None and 0 as the default stream, -1 as the request not to synchronize",
 )
 def streams_of_rocm(make: Sample) -> None:
     x = on(ROCM, make())
@@ -966,7 +966,7 @@ def streams_of_rocm(make: Sample) -> None:
         demand(error is None, f"{told(error)} for stream={stream}" if error else "")
 
 
-@rule("R28", "on ROCm, 1 and 2 are no streams", "raise BufferError or ValueError for stream=1 and stream=2")
+@rule("R28", "on ROCm, streams 1 and 2 are refused", "raise BufferError or ValueError for stream=1 and stream=2")
 def no_stream_of_rocm(make: Sample) -> None:
     refuses_streams(on(ROCM, make()), (1, 2, -2))
 
@@ -982,7 +982,7 @@ def stream_of_dl_device(make: Sample) -> None:
 
 @rule(
     "R30",
-    "__dlpack_device__ answers with two ints, those in the record",
+    "__dlpack_device__ returns two ints, those in the record",
     "return (device_type, device_id), as it is in the record",
 )
 def device(make: Sample) -> None:
@@ -994,7 +994,9 @@ def device(make: Sample) -> None:
         demand(there == tuple(said), f"{tuple(said)}, and {there} in the record")
 
 
-@rule("R30", "the memory of the host has number 0", "set device_id to 0 for the CPU, and for pinned and managed memory")
+@rule(
+    "R30", "memory of the host has device number 0", "set device_id to 0 for the CPU, and for pinned and managed memory"
+)
 def device_number(make: Sample) -> None:
     with usual(make()) as export:
         kind, number = export.record.device_pair()

@@ -141,7 +141,7 @@ class Report:
         """
         failed = {f.name for f in self.failed}
         lines = [str(f) for f in self.failed if f.name not in known]
-        lines += [f"{name:<28} is known to fail, and did not" for name in sorted(set(known) - failed)]
+        lines += [f"{name:<28} is known to fail, but did not" for name in sorted(set(known) - failed)]
         if lines:
             raise ConformanceError("\n".join([f"{self.subject}:", *lines]))
 
@@ -190,7 +190,7 @@ class Check:
     def run_here(self, *arguments: Any) -> Finding:
         """Runs the function in this process, unless it is known to end the process of some libraries."""
         if self.dangerous:
-            return self.found(Outcome.NOT_APPLICABLE, "may end the process: tried in a forked child only")
+            return self.found(Outcome.NOT_APPLICABLE, "may end the process: runs in a forked child only")
         return self.run(*arguments)
 
 

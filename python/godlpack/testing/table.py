@@ -181,7 +181,7 @@ def published(s: Subject) -> None:
 
 @rule(
     "R50",
-    "the attribute of DLPack 1.2 leads to the same table",
+    "the attribute of DLPack 1.2 refers to the same table",
     "publish the address of the one static table under both names",
 )
 def published_before(s: Subject) -> None:
@@ -193,8 +193,8 @@ def published_before(s: Subject) -> None:
 
 @rule(
     "R51",
-    "whoever has a table has __dlpack__, too",
-    "write __dlpack__ and __dlpack_device__: most consumers know no tables",
+    "a type with a table has __dlpack__, too",
+    "write __dlpack__ and __dlpack_device__: most consumers do not support tables",
 )
 def method(s: Subject) -> None:
     with usual(s.sample) as export:
@@ -208,7 +208,7 @@ def method(s: Subject) -> None:
 
 @rule(
     "R52",
-    "the table stays where and as it is",
+    "the table keeps its address and its content",
     "keep the table in static storage, and write to it before it is published only",
 )
 def static(s: Subject) -> None:
@@ -220,8 +220,8 @@ def static(s: Subject) -> None:
 
 @rule(
     "R53",
-    "all functions are there; only dltensor_from_py_object_no_sync may be NULL",
-    "write the functions that are missing; they may fail, but must be there",
+    "all functions are set; only dltensor_from_py_object_no_sync may be NULL",
+    "write the functions that are missing; they may fail, but must not be NULL",
 )
 def complete(s: Subject) -> None:
     missing = [
@@ -276,7 +276,10 @@ def export(s: Subject) -> None:
 
 
 @rule(
-    "R54", "something else is refused: -1, and an exception", f"check the type of the object; {FAILURE}", dangerous=True
+    "R54",
+    "an object of another type is refused: -1, and an exception",
+    f"check the type of the object; {FAILURE}",
+    dangerous=True,
 )
 def stranger(s: Subject) -> None:
     for thing in (Nothing(), None, 7):
@@ -295,7 +298,7 @@ def fresh(s: Subject) -> None:
 
 @rule(
     "R11",
-    "the deleter of an export gives back all references to the object",
+    "the deleter of an export releases all references to the object",
     "hold one reference for each managed tensor, and give it back in the deleter",
 )
 def references(s: Subject) -> None:
@@ -365,7 +368,7 @@ def borrowed(s: Subject, x: Any) -> Record:
 @rule(
     "R55",
     "a record is lent without a reference to the object",
-    "do not hold the object: whoever borrows has nothing to give it back by",
+    "do not hold the object: the borrower cannot release a reference",
 )
 def references_of_borrows(s: Subject) -> None:
     borrowed(s, s.sample)
@@ -377,7 +380,7 @@ def references_of_borrows(s: Subject) -> None:
 
 @rule(
     "R55",
-    "something else is not lent: -1, and an exception",
+    "an object of another type is not lent: -1, and an exception",
     f"check the type of the object; {FAILURE}",
     dangerous=True,
 )
@@ -390,7 +393,7 @@ def borrowed_stranger(s: Subject) -> None:
 
 @rule(
     "R56",
-    "a tensor of which an object is made is stolen, and deleted with the object",
+    "an object takes over the tensor that it is made from, and deletes it",
     "keep the managed tensor in the object, call its deleter once when the object goes, and put one new reference into out",
 )
 def steals(s: Subject) -> None:
@@ -464,7 +467,7 @@ def next_major_unread(s: Subject) -> None:
     raises(s, Managed(version=(2, 0), ndim=-5, data=0x10))
 
 
-KEEP_FLAG = "keep flag 1 (READ_ONLY) with the object, and set it in its exports; a borrowed record cannot say it, so refuse to lend"
+KEEP_FLAG = "keep flag 1 (READ_ONLY) with the object, and set it in its exports; a borrowed record cannot express it, so refuse to lend"
 
 
 @rule("R61", "read-only memory makes an object that exports read-only", KEEP_FLAG)
@@ -485,7 +488,7 @@ def read_only_again(s: Subject) -> None:
     demand(flags & READ_ONLY, f"flags {flags}")
 
 
-@rule("R43", "read-only memory is not lent in a record, which cannot say it", KEEP_FLAG)
+@rule("R43", "read-only memory is not lent in a record, which cannot express it", KEEP_FLAG)
 def read_only_borrow(s: Subject) -> None:
     wants_failure(s.slot("record_from_py"), ctypes.py_object(make_read_only(s)))
 
@@ -551,15 +554,15 @@ def failure(s: Subject) -> tuple[int, int | None, list[tuple[str, str]]]:
     return rc, handed.address if handed else None, said
 
 
-@rule("R57", "an allocation that fails is told once, by SetError, with status -1", TELL_ONCE)
+@rule("R57", "a failed allocation is reported once, by SetError, with status -1", TELL_ONCE)
 def allocation_error(s: Subject) -> None:
     rc, _, said = failure(s)
-    demand(rc == -1 and len(said) == 1, f"status {rc}, told {len(said)} times")
+    demand(rc == -1 and len(said) == 1, f"status {rc}, reported {len(said)} times")
     kind, message = said[0]
     demand(kind and message, f"SetError with kind {kind!r} and message {message!r}")
 
 
-@rule("R57", "an allocation that fails leaves NULL", TELL_ONCE)
+@rule("R57", "a failed allocation stores NULL", TELL_ONCE)
 def allocation_out(s: Subject) -> None:
     _, address, _ = failure(s)
     demand(address is None, "the output as it was" if address == UNTOUCHED else "a tensor")
@@ -568,21 +571,21 @@ def allocation_out(s: Subject) -> None:
 AllocatorWithGil = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.POINTER(Record), ctypes.POINTER(c_void_p), c_void_p, SetError)
 
 
-@rule("R57", "an allocation that fails leaves no exception behind", TELL_ONCE)
+@rule("R57", "a failed allocation sets no exception", TELL_ONCE)
 def allocation_exception(s: Subject) -> None:
     allocate(s, Managed(dtype=(99, 8, 1)).record, function=AllocatorWithGil)  # raises an exception that was left set
 
 
 @rule(
     "R57",
-    "more elements than there can be are an allocation that fails",
+    "an allocation of too many elements fails",
     f"check the product of the extents for overflow; {TELL_ONCE}",
     dangerous=True,
 )
 def allocation_overflow(s: Subject) -> None:
     for shape in ((HUGE, HUGE), (HUGE,), (2, -1)):
         rc, _, said = allocate(s, Managed(shape).record)
-        demand(rc != 0 and said, f"status {rc}, told {len(said)} times, for shape {shape}")
+        demand(rc != 0 and said, f"status {rc}, reported {len(said)} times, for shape {shape}")
 
 
 # ---- current_work_stream ----
