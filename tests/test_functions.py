@@ -999,7 +999,7 @@ def test_table_without_functions(tmp_path):
         ("-DSHORT_TABLE", "is not complete"),
         ("-DWRONG_COUNT", "is not complete"),
         ("-DNO_CALL", "is not complete"),
-        ("-DNO_TABLE", "gave no table"),
+        ("-DNO_TABLE", "returned no table"),
     ],
 )
 def test_tables_that_are_refused(tmp_path, option, text):
