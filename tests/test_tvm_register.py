@@ -395,8 +395,9 @@ def test_nothing_is_lost(go, np):
         lambda _: go("zeros")(250_000),
     ]
     for like in (gd.zeros(250_000), np.zeros(250_000, "float32")):
-        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        for call in calls * 100:
+        for n, call in enumerate(calls * 200):
+            if n == 100 * len(calls):  # Go's heap and the allocators have their sizes by now
+                before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
             with contextlib.suppress(RuntimeError, TypeError):
                 call(like)
         assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 80_000  # KB
