@@ -103,7 +103,7 @@ def test_small_floats(name, ml_dtypes):
 )
 def test_elements_that_numpy_has_not(name):
     for make in (np.asarray, lambda t: t.__array__()):
-        with pytest.raises(BufferError, match="numpy (has no|does not support)"):
+        with pytest.raises(BufferError, match=r"numpy (has no|does not support)"):
             make(gd.zeros(3, name))
 
 
