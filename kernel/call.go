@@ -82,7 +82,7 @@ func (c *Call) run(ret *packed.Ret) (err error) {
 	old := debug.SetPanicOnFault(true)
 	defer func() {
 		if p := recover(); p != nil {
-			err = panicked(c.fn.Name, p)
+			err = panicked(c.fn.label(), p)
 		}
 		debug.SetPanicOnFault(old)
 	}()
@@ -103,7 +103,7 @@ func (c *Call) run(ret *packed.Ret) (err error) {
 // deliver combines the results into one.
 func (c *Call) deliver(ret *packed.Ret) error {
 	if len(c.results) != len(c.fn.Results) {
-		return &Error{Kind: RuntimeError, Msg: c.fn.Name + "() declares " + strconv.Itoa(len(c.fn.Results)) +
+		return &Error{Kind: RuntimeError, Msg: c.fn.label() + "() declares " + strconv.Itoa(len(c.fn.Results)) +
 			" results, and returned " + strconv.Itoa(len(c.results))}
 	}
 	switch len(c.results) {
@@ -124,7 +124,7 @@ func (c *Call) deliver(ret *packed.Ret) error {
 func (c *Call) end(err error) {
 	if err != nil {
 		for _, cell := range c.results {
-			packed.Drop(c.host, cell, c.host.Delete)
+			Drop(c.host, cell)
 		}
 	}
 	if c.ctx != nil {

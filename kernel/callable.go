@@ -55,7 +55,7 @@ func (f Callable) Call(args ...any) (any, error) {
 
 func (f Callable) drop(args packed.Args) {
 	for i := range args.Len() {
-		packed.Drop(f.ctx.host, args.At(i), f.ctx.host.Delete)
+		Drop(f.ctx.host, args.At(i))
 	}
 }
 

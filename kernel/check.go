@@ -57,7 +57,7 @@ func (c *Call) checkArgument(i int) error {
 
 func (c *Call) countError() error {
 	want := len(c.fn.Params)
-	text := c.fn.Name + "() takes " + strconv.Itoa(want) + " argument"
+	text := c.fn.label() + "() takes " + strconv.Itoa(want) + " argument"
 	if want != 1 {
 		text += "s"
 	}
@@ -65,7 +65,7 @@ func (c *Call) countError() error {
 }
 
 func (c *Call) missing(i int) error {
-	return &Error{Kind: TypeError, Msg: c.fn.Name + "() missing argument '" + c.fn.Params[i].Name + "'"}
+	return &Error{Kind: TypeError, Msg: c.fn.label() + "() missing argument '" + c.fn.Params[i].Name + "'"}
 }
 
 // refused prepends function and argument to a refusal. An error of the caller itself takes precedence.
@@ -73,7 +73,7 @@ func (c *Call) refused(i int, r *refusal) error {
 	if c.err != nil {
 		return c.err
 	}
-	r.Msg = c.fn.Name + "(): argument '" + c.fn.Params[i].Name + "': " + r.Msg
+	r.Msg = c.fn.label() + "(): argument '" + c.fn.Params[i].Name + "': " + r.Msg
 	return r
 }
 
@@ -109,6 +109,11 @@ func checkScalar(s *slot, cell packed.Cell) *refusal {
 		}
 	case KindFloat:
 		_, err = cell.Float()
+	case KindObject:
+		if e := objects.at(cell); slices.Contains(s.classes, e.class) {
+			return nil
+		}
+		err = &Error{Kind: TypeError}
 	default:
 		err = checkObject(s.Kind, cell)
 	}
@@ -132,6 +137,9 @@ func large(cell packed.Cell) string {
 
 // described names a cell's value, for error texts: a tensor by its dtype and shape, with a hint what to pass instead.
 func described(cell packed.Cell, s *slot) string {
+	if e := objects.at(cell); e.class != nil {
+		return e.class.Name
+	}
 	t, err := cell.Tensor()
 	if err != nil || t == nil || t.Validate() != nil {
 		return cell.Code.String()

@@ -10,8 +10,10 @@ import (
 // Func is a function that others can call: its name, parameters and results, and its Go code. All fields except Do are data,
 // whose JSON the host reads (library/godlpack.h, GDFunction.declaration).
 type Func struct {
-	Name    string  `json:"name"`          // a Python identifier, in snake_case
-	Doc     string  `json:"doc,omitempty"` // a description, as in Go's doc comment
+	Name    string  `json:"name"`            // a Python identifier, in snake_case
+	Class   string  `json:"class,omitempty"` // the class that it belongs to
+	Role    Role    `json:"role,omitempty"`  // what it is to the class
+	Doc     string  `json:"doc,omitempty"`   // a description, as in Go's doc comment
 	Params  []Param `json:"params"`
 	Results []Param `json:"results"` // only descriptions of values: names may be empty
 	// HoldGIL states that the host need not let its other threads run meanwhile. It is for functions that take about a
@@ -36,8 +38,11 @@ func Register(f Func) {
 	if err != nil {
 		panic("kernel: " + dlpack.MessageOf(err))
 	}
-	if slices.ContainsFunc(registered, func(other *Func) bool { return other.Name == f.Name }) {
-		panic("kernel: " + f.Name + ": registered twice")
+	if slices.ContainsFunc(registered, ready.clashes) {
+		panic("kernel: " + f.label() + ": registered twice")
+	}
+	if err := ready.plan.resolve(); err != nil {
+		panic("kernel: " + f.label() + ": " + dlpack.MessageOf(err))
 	}
 	registered = append(registered, ready)
 }
@@ -51,10 +56,27 @@ func Prepare(f Func) (*Func, error) {
 	f.Params, f.Results = append([]Param{}, f.Params...), append([]Param{}, f.Results...) // an empty list is [] in JSON, not null
 	p, err := newPlan(&f)
 	if err != nil {
-		return nil, dlpack.Wrap(err, f.Name)
+		return nil, dlpack.Wrap(err, f.label())
 	}
 	f.plan = p
 	return &f, nil
+}
+
+// label returns the name in error texts: "search", "Index.search", "Index" for a constructor.
+func (f *Func) label() string {
+	switch {
+	case f.Role == Constructor:
+		return f.Class
+	case f.Class != "":
+		return f.Class + "." + f.Name
+	}
+	return f.Name
+}
+
+// clashes reports whether another function has the same name in the same place.
+func (f *Func) clashes(other *Func) bool {
+	accessors := f.Role != other.Role && (f.Role == Getter || f.Role == Setter) && (other.Role == Getter || other.Role == Setter)
+	return f.Class == other.Class && f.Name == other.Name && !accessors
 }
 
 // errUnprepared is the error for a call of a Func that was neither registered nor prepared.

@@ -49,10 +49,10 @@ func TestBadDeclarations(t *testing.T) {
 		{kernel.Func{Name: "f", Do: nothing, Params: variables}, "f: parameter i: want at most 8 type variables"},
 		{kernel.Func{Name: "f", Do: nothing, Results: []kernel.Param{{Kind: 99}}}, "f: result: want a kind, got 99"},
 		{of(kernel.Param{}), "f: parameter x: want a kind, got 0"},
-		{of(kernel.Param{Kind: kernel.KindList + 1}), "f: parameter x: want a kind, got 11"},
-		{of(kernel.Param{Kind: kernel.KindList}), "f: parameter x: want a list of bool, int, float, str or tensor"},
-		{of(kernel.Param{Kind: kernel.KindList, Elem: &kernel.Param{Kind: kernel.KindBytes}}), "f: parameter x: want a list of bool, int, float, str or tensor, got one of bytes"},
-		{of(kernel.Param{Kind: kernel.KindList, Elem: &kernel.Param{Kind: kernel.KindInt, Optional: true}}), "f: parameter x: want a list of bool, int, float, str or tensor, got one of int"},
+		{of(kernel.Param{Kind: kernel.KindObject + 1}), "f: parameter x: want a kind, got 12"},
+		{of(kernel.Param{Kind: kernel.KindList}), "f: parameter x: want a list of bool, int, float, str, tensor or object"},
+		{of(kernel.Param{Kind: kernel.KindList, Elem: &kernel.Param{Kind: kernel.KindBytes}}), "f: parameter x: want a list of bool, int, float, str, tensor or object, got one of bytes"},
+		{of(kernel.Param{Kind: kernel.KindList, Elem: &kernel.Param{Kind: kernel.KindInt, Optional: true}}), "f: parameter x: want a list of bool, int, float, str, tensor or object, got one of int"},
 		{of(kernel.Param{Kind: kernel.KindInt, Bits: 7}), "f: parameter x: want an int of 8, 16, 32 or 64 bits, got 7"},
 		{of(kernel.Param{Kind: kernel.KindInt, Default: kernel.DefaultOf("a")}), `f: parameter x: default "a": want int, got str`},
 		{of(kernel.Param{Kind: kernel.KindInt, Bits: 8, Default: kernel.DefaultOf(200)}), "f: parameter x: default 200: want int8, got 200"},
@@ -83,7 +83,7 @@ func TestBadDeclarations(t *testing.T) {
 }
 
 func TestKindNames(t *testing.T) {
-	for kind, want := range map[kernel.Kind]string{0: "kind 0", kernel.KindBool: "bool", kernel.KindList: "list", kernel.KindList + 1: "kind 11", 99: "kind 99"} {
+	for kind, want := range map[kernel.Kind]string{0: "kind 0", kernel.KindBool: "bool", kernel.KindList: "list", kernel.KindObject + 1: "kind 12", 99: "kind 99"} {
 		if kind.String() != want {
 			t.Errorf("got %q, want %q", kind, want)
 		}

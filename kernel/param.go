@@ -19,6 +19,9 @@ type Param struct {
 	Bits     int  `json:"bits,omitempty"`
 	Unsigned bool `json:"unsigned,omitempty"`
 
+	// Of objects: the names of the accepted classes, several if the Go type is an interface.
+	Classes []string `json:"classes,omitempty"`
+
 	// Of tensors.
 	DTypes     DTypes   `json:"dtypes,omitempty"`      // the accepted ones; none: all
 	Var        string   `json:"var,omitempty"`         // a type variable: all arguments with the same one have the same dtype
@@ -45,16 +48,17 @@ const (
 	KindDevice                   // anything that names a device
 	KindCallable                 // a function
 	KindTensor                   // any framework's tensor; bytes are one too, uint8[n] and read-only
-	KindList                     // a list or a tuple of one of KindBool, KindInt, KindFloat, KindString, KindTensor
+	KindList                     // a list or a tuple of one of KindBool, KindInt, KindFloat, KindString, KindTensor, KindObject
+	KindObject                   // an object of an exported Go type
 )
 
 // kindNames are the names in JSON and in error texts.
 var kindNames = [...]string{
 	KindBool: "bool", KindInt: "int", KindFloat: "float", KindString: "str", KindBytes: "bytes", KindDType: "dtype",
-	KindDevice: "device", KindCallable: "callable", KindTensor: "tensor", KindList: "list",
+	KindDevice: "device", KindCallable: "callable", KindTensor: "tensor", KindList: "list", KindObject: "object",
 }
 
-// String returns the kind's name: "bool", "int", "float", "str", "bytes", "dtype", "device", "callable", "tensor", "list".
+// String returns the kind's name: "bool", "int", "float", "str", "bytes", "dtype", "device", "callable", "tensor", "list", "object".
 func (k Kind) String() string {
 	if k == 0 || int(k) >= len(kindNames) {
 		return "kind " + strconv.Itoa(int(k))

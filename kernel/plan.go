@@ -29,7 +29,8 @@ type slot struct {
 	*Param
 	want     string // the expectation in error texts
 	elem     *slot
-	min, max int64 // of ints
+	min, max int64    // of ints
+	classes  []*class // of objects; set by resolve
 
 	variable int // index in plan.vars, -1 for none
 	anyRank  bool
@@ -68,6 +69,9 @@ func newPlan(f *Func) (*plan, error) {
 	if err := checkLike(f); err != nil {
 		return nil, err
 	}
+	if err := checkRole(f); err != nil {
+		return nil, err
+	}
 	p := &plan{params: make([]slot, len(f.Params))}
 	seen := map[string]bool{}
 	for i := range f.Params {
@@ -99,6 +103,61 @@ func checkLike(f *Func) error {
 	return nil
 }
 
+// checkRole checks what a function is to its class.
+func checkRole(f *Func) error {
+	first := len(f.Params) > 0 && f.Params[0].Kind == KindObject && slices.Equal(f.Params[0].Classes, []string{f.Class})
+	switch f.Role {
+	case FreeFunction:
+		if f.Class != "" {
+			return valueError("want a role in the class %s, got none", f.Class)
+		}
+	case Method, Getter, Setter:
+		if !first || f.Params[0].Name != "self" {
+			return valueError("want %s as the first parameter, named self", f.Class)
+		}
+	case Constructor:
+		if len(f.Results) != 1 || f.Results[0].Kind != KindObject || !slices.Equal(f.Results[0].Classes, []string{f.Class}) {
+			return valueError("want %s as the only result of its constructor", f.Class)
+		}
+	case Static:
+	default:
+		return valueError("want a role, got %q", f.Role)
+	}
+	switch {
+	case f.Role != FreeFunction && !identifier(f.Class):
+		return valueError("want the Python name of a class, got %q", f.Class)
+	case f.Role == Getter && (len(f.Params) != 1 || len(f.Results) != 1), f.Role == Setter && (len(f.Params) != 2 || len(f.Results) != 0):
+		return valueError("want a getter of self and one result, or a setter of self and a value")
+	}
+	return nil
+}
+
+// resolve finds the classes of parameters and results among the registered ones.
+func (p *plan) resolve() error {
+	for _, slots := range [][]slot{p.params, p.results} {
+		for i := range slots {
+			if err := slots[i].resolve(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (s *slot) resolve() error {
+	if s.elem != nil {
+		return s.elem.resolve()
+	}
+	for _, name := range s.Classes {
+		class := classNamed(name)
+		if class == nil {
+			return valueError("%s: no class %s is registered", s.Name, name)
+		}
+		s.classes = append(s.classes, class)
+	}
+	return nil
+}
+
 // compileResults checks and compiles the declarations of the results, for documentation, hosts and the checks of a call.
 func (p *plan) compileResults(results []Param) error {
 	p.results = make([]slot, len(results))
@@ -119,12 +178,16 @@ func (p *plan) compile(s *slot, param *Param, nested bool) error {
 		err = p.compileTensor(s)
 	case KindList:
 		if nested || param.Elem == nil {
-			return valueError("want a list of bool, int, float, str or tensor")
+			return valueError("want a list of bool, int, float, str, tensor or object")
 		}
 		s.elem = new(slot)
 		err = p.compileElem(s.elem, param.Elem)
 	case KindInt:
 		s.min, s.max, err = limits(param)
+	case KindObject:
+		if len(param.Classes) == 0 {
+			return valueError("want the classes of an object, got none")
+		}
 	default:
 		if param.Kind == 0 || int(param.Kind) >= len(kindNames) {
 			return valueError("want a kind, got %d", param.Kind)
@@ -138,9 +201,9 @@ func (p *plan) compile(s *slot, param *Param, nested bool) error {
 }
 
 func (p *plan) compileElem(s *slot, elem *Param) error {
-	kinds := []Kind{KindBool, KindInt, KindFloat, KindString, KindTensor}
+	kinds := []Kind{KindBool, KindInt, KindFloat, KindString, KindTensor, KindObject}
 	if !slices.Contains(kinds, elem.Kind) || elem.Default != nil || elem.Optional {
-		return valueError("want a list of bool, int, float, str or tensor, got one of %v", elem.Kind)
+		return valueError("want a list of bool, int, float, str, tensor or object, got one of %v", elem.Kind)
 	}
 	return p.compile(s, elem, true)
 }

@@ -80,7 +80,7 @@ func (c *Call) declared(t *dlpack.Tensor) bool {
 }
 
 func (c *Call) undeclared(t dlpack.Tensor) error {
-	text := c.fn.Name + "(): result " + strconv.Itoa(len(c.results)) + ": declared as " + c.fn.plan.results[len(c.results)].want + ", returned "
+	text := c.fn.label() + "(): result " + strconv.Itoa(len(c.results)) + ": declared as " + c.fn.plan.results[len(c.results)].want + ", returned "
 	return &Error{Kind: RuntimeError, Msg: string(appendTensor([]byte(text), &t))}
 }
 
@@ -151,7 +151,7 @@ func newList[T any](host Host, values []T, cell func(T) (packed.Cell, error)) (l
 
 func dropAll(host Host, cells []packed.Cell) {
 	for _, c := range cells {
-		packed.Drop(host, c, host.Delete)
+		Drop(host, c)
 	}
 }
 

@@ -44,15 +44,19 @@ func holdsTensor(p *Param) bool {
 // Docstring returns the Python docstring: the signature, Doc, the requirements of each argument, the results, and the
 // exceptions for arguments that do not meet them. It does not end with a line end.
 func (f *Func) Docstring() string {
-	text := f.Name + f.Signature()
+	text := f.label() + f.Signature()
 	if doc := strings.TrimSpace(f.Doc); doc != "" {
 		text += "\n\n" + doc
 	}
-	if len(f.Params) > 0 || f.returnsTensor() {
+	params := f.Params
+	if f.bound() {
+		params = params[1:]
+	}
+	if len(params) > 0 || f.returnsTensor() {
 		text += "\n\nArgs:"
 	}
-	for i := range f.Params {
-		p := &f.Params[i]
+	for i := range params {
+		p := &params[i]
 		text += "\n    " + p.Name + ": " + wanted(p) + notes(p) + defaultText(p, "; default ")
 	}
 	if f.returnsTensor() {
@@ -95,8 +99,11 @@ func (f *Func) Wants() []string {
 	return texts
 }
 
+// bound reports whether the first parameter is the object.
+func (f *Func) bound() bool { return f.Role == Method || f.Role == Getter || f.Role == Setter }
+
 func (f *Func) returns() string {
-	if len(f.Results) == 0 {
+	if len(f.Results) == 0 || f.Role == Constructor {
 		return ""
 	}
 	texts := make([]string, len(f.Results))
@@ -112,7 +119,7 @@ func (f *Func) returns() string {
 }
 
 func (f *Func) raises() string {
-	if len(f.Params) == 0 {
+	if len(f.Params) == 0 || len(f.Params) == 1 && f.bound() {
 		return ""
 	}
 	text := "\n\nRaises:\n    TypeError: an argument has another kind, dtype or rank"

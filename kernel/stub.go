@@ -5,11 +5,18 @@ import "strings"
 // StubImports are the lines that stubs of functions need at the top of their file.
 const StubImports = "from collections.abc import Callable, Sequence\nfrom typing import Any\n\nfrom godlpack.typing import TensorLike\n"
 
-// Stub returns the function's definition for a .pyi file, with its docstring and a line end.
+// Stub returns the function's definition for a .pyi file, with its docstring and a line end. It is not indented, also in a class.
 func (f *Func) Stub() string {
 	parts := make([]string, 0, len(f.Params)+3)
+	if f.Role == Constructor {
+		parts = append(parts, "self")
+	}
 	for i := range f.Params {
 		p := &f.Params[i]
+		if i == 0 && f.bound() {
+			parts = append(parts, "self")
+			continue
+		}
 		parts = append(parts, p.Name+": "+hint(p, true)+defaultText(p, " = "))
 	}
 	if f.returnsTensor() {
@@ -18,13 +25,29 @@ func (f *Func) Stub() string {
 	if f.takesOut() {
 		parts = append(parts, "out: Any = None")
 	}
-	doc := strings.ReplaceAll(f.Docstring(), `\`, `\\`)
+	before, result := "", f.resultHint()
+	switch f.Role {
+	case Static:
+		before = "@staticmethod\n"
+	case Getter:
+		before = "@property\n"
+	case Setter:
+		before = "@" + f.Name + ".setter\n"
+	case Constructor:
+		result = "None"
+	}
+	doc := strings.ReplaceAll(strings.ReplaceAll(StubDoc(f.Docstring()), "\n", "\n    "), "\n    \n", "\n\n")
+	return before + "def " + f.Name + "(" + strings.Join(parts, ", ") + ") -> " + result + ":\n    " + strings.TrimSuffix(doc, "    ")
+}
+
+// StubDoc returns a docstring for a .pyi file, with a line end, to be indented by its place.
+func StubDoc(doc string) string {
+	doc = strings.ReplaceAll(doc, `\`, `\\`)
 	doc = strings.ReplaceAll(doc, `"""`, `\"\"\"`)
 	if strings.HasSuffix(doc, `"`) {
 		doc += " "
 	}
-	doc = strings.ReplaceAll(strings.ReplaceAll(doc, "\n", "\n    "), "\n    \n", "\n\n")
-	return "def " + f.Name + "(" + strings.Join(parts, ", ") + ") -> " + f.resultHint() + ":\n    \"\"\"" + doc + "\"\"\"\n"
+	return `"""` + doc + `"""` + "\n"
 }
 
 func (f *Func) resultHint() string {
@@ -52,6 +75,8 @@ var hints = map[Kind]string{
 func hint(p *Param, argument bool) string {
 	text := hints[p.Kind]
 	switch {
+	case p.Kind == KindObject:
+		text = strings.Join(p.Classes, " | ")
 	case p.Kind == KindTensor && argument:
 		text = "TensorLike"
 	case p.Kind == KindList && argument:

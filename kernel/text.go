@@ -17,6 +17,8 @@ func wanted(p *Param) string {
 		text = intName(p)
 	case KindList:
 		text = "list of " + wanted(p.Elem)
+	case KindObject:
+		text = strings.Join(p.Classes, " or ")
 	case KindTensor:
 		text = typeText(p) + shapeText(p.Shape) + deviceText(p.Device) + layoutText(p)
 	}

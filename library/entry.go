@@ -37,6 +37,15 @@ func godlpackCall(args *C.TVMValue, codes *C.int, n C.int, ret *C.TVMValue, retC
 	return -1
 }
 
+// godlpackRelease releases the objects that the host no longer has.
+//
+// GIL: any; Go does not use it.
+// Owns: nothing.
+// Threads: any.
+//
+//export godlpackRelease
+func godlpackRelease() { release() }
+
 // godlpackThreads is the table's entry for threads.
 //
 // GIL: any; Go does not use it.

@@ -84,7 +84,8 @@ enum {
   GD_ARGUMENT = 69, /* v_int64: the number of an argument, as a result or as an argument of context->invoke */
   GD_TUPLE = 70,    /* v_handle: GDList * */
   GD_UINT = 71,     /* v_int64 as a uint64_t: an integer of 2^63 to 2^64-1 */
-  GD_HUGE = 72      /* v_float64: the number nearest to an integer beyond 64 bits; for arguments only */
+  GD_HUGE = 72,     /* v_float64: the number nearest to an integer beyond 64 bits; for arguments only */
+  GD_OBJECT = 73    /* v_int64: the number of an object of this library; its class is number >> 32 */
 };
 
 #ifndef TVM_RUNTIME_C_RUNTIME_API_H_
@@ -189,6 +190,14 @@ typedef struct {
   /* The state that a process forked after a call does not have: JSON as package kernel's type State, NULL for a library whose
      functions keep no state. Libraries whose size ends before this entry do not declare it. */
   const char *state;
+  /* The classes, a JSON list of type Class of package kernel; NULL if there are none. A function belongs to a class by its
+     declaration. */
+  const char *classes;
+  /* The host no longer has an object, which it has received count times, as a result or as an argument of context->invoke.
+     The library keeps an object for as long as the host has it, and gives the same object the same number. Called in any
+     thread, at any time; it does not enter Go, and does not wait. Must not be called after retire, or in a child after
+     fork(). */
+  void (*drop)(int64_t number, int64_t count);
 } GDLibrary;
 
 /* Returns the table, the same at each call, never freed. The first call waits until the library's Go runs. NULL: no memory. */

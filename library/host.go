@@ -95,7 +95,7 @@ func (h host) Invoke(callable unsafe.Pointer, args packed.Args, ret *packed.Ret)
 		return nil
 	case -2, -3:
 		for i := range args.Len() {
-			packed.Drop(h, args.At(i), h.Delete)
+			kernel.Drop(h, args.At(i))
 		}
 		reason := "a function of the caller was called from a goroutine other than that of the call"
 		if rc == -3 {

@@ -32,6 +32,7 @@ var _ = [...]struct{}{
 	one[C.GD_BYTES-packed.CodeBytes], one[C.GD_BOOL-packed.CodeBool], one[C.GD_TEXT-packed.CodeText],
 	one[C.GD_LIST-packed.CodeList], one[C.GD_MANAGED-packed.CodeManaged], one[C.GD_DEFAULT-packed.CodeDefault],
 	one[C.GD_ARGUMENT-packed.CodeArgument], one[C.GD_TUPLE-packed.CodeTuple], one[C.GD_UINT-packed.CodeUint], one[C.GD_HUGE-packed.CodeHuge],
+	one[C.GD_OBJECT-packed.CodeObject],
 	one[C.GD_CHECKED-packed.Checked],
 }
 

@@ -47,6 +47,7 @@ static int gd_call(TVMValue *args, int *codes, int n, TVMValue *ret, int *ret_co
   if (!c || c->size < offsetof(GDContext, current_stream) || !ret || !ret_code || n < 0 || (n && (!args || !codes)))
     return -1;
   c->thread = (uintptr_t)pthread_self();
+  if (gd_objects_dropped()) godlpackRelease();
   return godlpackCall(args, codes, n, ret, ret_code, c);
 }
 
@@ -65,6 +66,13 @@ TVMBackendPackedCFunc gd_entry(void) { return gd_call; }
    Owns: nothing.
    Threads: any. */
 gd_threads_function gd_threads_entry(void) { return godlpackThreads; }
+
+/* Returns the table's entry drop.
+   C because: (b) it is a C function pointer.
+   GIL: any.
+   Owns: nothing.
+   Threads: any. */
+gd_drop_function gd_drop_entry(void) { return gd_drop; }
 
 /* The symbol that hosts look up.
 

@@ -41,8 +41,8 @@ func table() *C.GDLibrary {
 
 // newTable makes the table in one block of C memory, which is never freed; nil without memory.
 func newTable(functions []*kernel.Func) *C.GDLibrary {
-	state := kernel.Remembered()
-	texts := []string{name(), state}
+	state, classes := kernel.Remembered(), kernel.Classes()
+	texts := []string{name(), state, classes}
 	size := 0
 	for _, f := range functions {
 		declaration, err := json.Marshal(f)
@@ -71,12 +71,15 @@ func newTable(functions []*kernel.Func) *C.GDLibrary {
 	if at := place(texts[1]); state != "" {
 		l.state = at
 	}
+	if at := place(texts[2]); classes != "" {
+		l.classes = at
+	}
 	for i := range rows {
-		rows[i].name, rows[i].declaration = place(texts[2*i+2]), place(texts[2*i+3])
+		rows[i].name, rows[i].declaration = place(texts[2*i+3]), place(texts[2*i+4])
 	}
 	l.version, l.size = C.GODLPACK_LIBRARY_VERSION, C.uint32_t(unsafe.Sizeof(*l))
 	l.count, l.functions, l.call = C.int64_t(len(functions)), unsafe.SliceData(rows), C.gd_entry()
-	l.retire, l.threads = C.gd_retire(), C.gd_threads_entry()
+	l.retire, l.threads, l.drop = C.gd_retire(), C.gd_threads_entry(), C.gd_drop_entry()
 	return l
 }
 

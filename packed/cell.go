@@ -37,6 +37,9 @@ func Bool(v bool) Cell {
 	return Cell{0, CodeBool}
 }
 
+// Object returns the object of a number as a cell.
+func Object(number uint64) Cell { return Cell{Value(number), CodeObject} }
+
 // DType returns d as a cell.
 func DType(d dlpack.DType) Cell { return Cell{DTypeValue(d), CodeDType} }
 

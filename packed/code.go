@@ -27,6 +27,7 @@ const (
 	CodeTuple    Code = 70 // *List
 	CodeUint     Code = 71 // an integer of 2^63 to 2^64-1, as a uint64
 	CodeHuge     Code = 72 // an integer beyond 64 bits, as the nearest float64
+	CodeObject   Code = 73 // an integer: the number of an object of the library
 )
 
 // String returns the name in error texts, after Python's types: "int", "str", "Tensor"; "code 99" for an unknown one.
@@ -52,6 +53,8 @@ func (c Code) String() string {
 		return "str"
 	case CodeBytes:
 		return "bytes"
+	case CodeObject:
+		return "object"
 	case CodeBool:
 		return "bool"
 	}

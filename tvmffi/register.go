@@ -1,6 +1,7 @@
 package tvmffi
 
 import (
+	"slices"
 	"sync"
 
 	"godlpack/dlpack"
@@ -34,12 +35,20 @@ func connect() error {
 	if err != nil {
 		return err
 	}
-	current = &bridge{ffi: l, functions: kernel.Funcs()}
+	current = &bridge{ffi: l, functions: slices.DeleteFunc(slices.Clone(kernel.Funcs()), usesObjects)}
 	return nil
 }
 
+// usesObjects reports whether a function belongs to a class, or takes or returns objects, for which tvm-ffi has no type.
+func usesObjects(f *kernel.Func) bool {
+	isObject := func(p kernel.Param) bool {
+		return p.Kind == kernel.KindObject || p.Elem != nil && p.Elem.Kind == kernel.KindObject
+	}
+	return f.Class != "" || slices.ContainsFunc(f.Params, isObject) || slices.ContainsFunc(f.Results, isObject)
+}
+
 // Register makes the functions of this library (kernel.Funcs) global functions of tvm-ffi, each under prefix and its name, and
-// returns their number. Functions with the same names are replaced: it may be called again, also with another prefix.
+// returns their number. Functions that belong to classes, or have objects as arguments or results, are left out. Functions with the same names are replaced: it may be called again, also with another prefix.
 //
 // A RuntimeError reports that libtvm_ffi is not in the process, or of a version that this package does not support; nothing is
 // registered then, and a later call tries again.
