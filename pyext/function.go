@@ -85,7 +85,7 @@ func allocate(c *cpython.Call) (cpython.Object, error) {
 
 // callee returns the name of the library function that is being called.
 func callee(c *cpython.Call) string {
-	name := c.Self.Find("__name__")
+	name := c.Self.Find("__qualname__")
 	defer name.Release()
 	return name.Str()
 }

@@ -258,5 +258,5 @@ PyObject *gd_abandon(call *c) {
       PyExc_KeyboardInterrupt,
       "%U() did not stop and was abandoned while it ran: its data stays in memory, its goroutines may continue, "
       "and the next call restarts its library, without its state",
-      c->f->name);
+      c->f->qualname);
 }

@@ -2,6 +2,7 @@
    nanoseconds; Go converts unusual objects to something that can be packed.
    The way of a tensor: docs/architecture.md, "Four paths through the code", 4. */
 #include "call.h"
+#include "object.h"
 
 enum {
   DEEP = 64,            /* lists in lists */
@@ -28,13 +29,13 @@ bool gd_follow(call *c, const DLPackExchangeAPI *api, int32_t device) {
   uintptr_t *current = gd_current_stream(device, true);
   if (current == NULL)
     return PyErr_Format(PyExc_BufferError, "%U(): cannot store a stream of cuda:%d: want a device number below 64",
-                        c->f->name, (int)device),
+                        c->f->qualname, (int)device),
            false;
   void *stream = (void *)*current; /* if the table has no such function */
   if (api->current_work_stream != NULL && api->current_work_stream(kDLCUDA, device, &stream) != 0) {
     if (PyErr_Occurred() == NULL)
-      PyErr_Format(PyExc_RuntimeError, "%U(): the caller's framework did not return its stream of cuda:%d", c->f->name,
-                   (int)device);
+      PyErr_Format(PyExc_RuntimeError, "%U(): the caller's framework did not return its stream of cuda:%d",
+                   c->f->qualname, (int)device);
     return false;
   }
   followed *f = gd_reserve(c, sizeof *f);
@@ -147,11 +148,11 @@ GD_RARE static bool pack_by_go(call *c, PyObject *x, PyObject *name, bool writes
 /* Lists that contain each other, or the same list many times, may have more elements than fit in memory. */
 static bool may_nest(call *c, Py_ssize_t n, int depth) {
   if (depth >= DEEP)
-    return PyErr_Format(PyExc_ValueError, "%U(): lists nested deeper than %d", c->f->name, DEEP), false;
+    return PyErr_Format(PyExc_ValueError, "%U(): lists nested deeper than %d", c->f->qualname, DEEP), false;
   if (depth > 0) c->nested += n;
   if (c->nested <= MOST_NESTED) return true;
   return PyErr_Format(PyExc_ValueError, "%U(): nested lists with more than %d elements: pass a tensor, or one list",
-                      c->f->name, MOST_NESTED),
+                      c->f->qualname, MOST_NESTED),
          false;
 }
 
@@ -184,10 +185,10 @@ GD_RARE static bool pack_huge(call *c, PyObject *x, PyObject *name, TVMValue *va
   PyErr_Clear();
   if (name == NULL)
     return PyErr_Format(PyExc_OverflowError, "%U(): the result of a callable: the int is too large, also for a float",
-                        c->f->name),
+                        c->f->qualname),
            false;
-  return PyErr_Format(PyExc_OverflowError, "%U(): argument '%U': the int is too large, also for a float", c->f->name,
-                      name),
+  return PyErr_Format(PyExc_OverflowError, "%U(): argument '%U': the int is too large, also for a float",
+                      c->f->qualname, name),
          false;
 }
 
@@ -230,6 +231,7 @@ static bool pack_other(call *c, PyObject *x, PyObject *name, bool writes, int de
   if (flags & Py_TPFLAGS_BYTES_SUBCLASS) return *code = GD_BYTES, pack_bytes(c, x, false, v);
   if (type == gd_dtype_type) return *code = GD_DTYPE, v->v_type = ((gd_descriptor *)x)->value.dtype, true;
   if (type == gd_device_type) return *code = GD_DEVICE, v->v_device = ((gd_descriptor *)x)->value.device, true;
+  if (gd_is_object(x)) return gd_object_pack(c, x, v, code);
   if (gd_plan_of(type) == NULL && !(flags & Py_TPFLAGS_TYPE_SUBCLASS) && PyCallable_Check(x))
     return *code = GD_CALLABLE, v->v_handle = x, true;
   return pack_by_go(c, x, name, writes, depth, to, i, r);
@@ -268,7 +270,7 @@ bool gd_take_like(call *c, PyObject *like) {
 bool gd_bind(call *c, PyObject **objects, PyObject *const *args, Py_ssize_t n, PyObject *kwnames) {
   const gd_function *f = c->f;
   if (n > f->count)
-    return PyErr_Format(PyExc_TypeError, "%U() takes %d positional argument%s but %zd %s given", f->name, f->count,
+    return PyErr_Format(PyExc_TypeError, "%U() takes %d positional argument%s but %zd %s given", f->qualname, f->count,
                         f->count == 1 ? "" : "s", n, n == 1 ? "was" : "were"),
            false;
   for (Py_ssize_t i = 0; i < f->count; i++) objects[i] = i < n ? args[i] : NULL;
@@ -283,9 +285,9 @@ bool gd_bind(call *c, PyObject **objects, PyObject *const *args, Py_ssize_t n, P
     else if (i == f->count && f->outputs != 0 && PyUnicode_CompareWithASCIIString(name, "out") == 0)
       c->outputs.out = x == Py_None ? NULL : x;
     else if (i == f->count)
-      return PyErr_Format(PyExc_TypeError, "%U() got an unexpected keyword argument '%U'", f->name, name), false;
+      return PyErr_Format(PyExc_TypeError, "%U() got an unexpected keyword argument '%U'", f->qualname, name), false;
     else if (objects[i] != NULL)
-      return PyErr_Format(PyExc_TypeError, "%U() got multiple values for argument '%U'", f->name, name), false;
+      return PyErr_Format(PyExc_TypeError, "%U() got multiple values for argument '%U'", f->qualname, name), false;
     else objects[i] = x;
   }
   c->objects = objects;
@@ -300,7 +302,10 @@ bool gd_pack_arguments(call *c, const GDList *to, record *records) {
   const gd_function *f = c->f;
   for (int i = 0; i < f->count; i++) {
     bool writes = i >= 64 || f->writes >> i & 1;
-    if (c->objects[i] == NULL) to->codes[i] = GD_DEFAULT, to->values[i].v_int64 = 0, to->flags[i] = 0;
+    if (i == 0 && f->role == GD_METHOD && c->objects[0] != NULL && gd_is_object(c->objects[0])) {
+      to->flags[0] = 0;
+      if (!gd_object_pack(c, c->objects[0], &to->values[0], &to->codes[0])) return false;
+    } else if (c->objects[i] == NULL) to->codes[i] = GD_DEFAULT, to->values[i].v_int64 = 0, to->flags[i] = 0;
     else if (!gd_pack(c, c->objects[i], f->parameters[i], writes, 0, to, i, i < FEW ? &records[i] : NULL)) return false;
   }
   return true;

@@ -2,6 +2,7 @@
    the caller's framework (results.c).
    The way of a tensor: docs/architecture.md, "Four paths through the code", 4. */
 #include "frame.h"
+#include "object.h"
 
 /* gd_may_give_gil reports whether a call may release the GIL: other threads, if there are any, may then change the arguments,
    so these are pinned.
@@ -46,8 +47,11 @@ static PyObject *enter(call *c, const GDList *args) {
   c->entry.thread = NULL;
   if (rc == GD_ABANDONED) return gd_abandon(c);
   if (rc != 0) return gd_refuse(c);
-  PyObject *made = c->entry.stopped ? gd_refuse(c) : gd_wrap_result(c, &c->entry.result, c->entry.code, true);
-  gd_drop_result(c->entry.result, c->entry.code);
+  PyObject *made;
+  if (c->entry.stopped) made = gd_refuse(c);
+  else if (c->self != NULL) made = gd_object_begin(c, c->self, &c->entry.result, c->entry.code);
+  else made = gd_wrap_result(c, &c->entry.result, c->entry.code, true);
+  gd_drop_result(c, c->entry.result, c->entry.code);
   return made;
 }
 
@@ -65,7 +69,12 @@ PyObject *gd_call(PyObject *self, PyObject *const *args, size_t nargs, PyObject 
   GDList list = {f->count, fr->values, fr->codes, fr->flags};
   Py_ssize_t n = (Py_ssize_t)(nargs & ~GD_VECTORCALL_ARGUMENTS_OFFSET);
   bool ready = true;
-  if (f->count > FEW) {
+  if (f->role == GD_CONSTRUCTOR) {
+    ready = n > 0 && gd_is_object(args[0]);
+    if (ready) c->self = args[0], args++, n--, c->objects = args;
+    else PyErr_Format(PyExc_TypeError, "%U(): want a new object as the first argument", f->qualname);
+  }
+  if (ready && f->count > FEW) {
     list.values = gd_reserve(
         c, (size_t)f->count * (sizeof *list.values + sizeof *list.flags + sizeof *list.codes + sizeof *all));
     list.flags = (uint64_t *)(list.values + f->count);

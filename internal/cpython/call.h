@@ -37,11 +37,6 @@ typedef struct followed {
   int32_t device;
   uintptr_t *current, before;
 } followed;
-typedef struct {
-  size_t size;
-  const char *message;
-  char kind[];
-} failure; /* the message follows the kind's NUL */
 
 /* The memory that out= offers to the only output of a call. */
 typedef struct {
@@ -53,6 +48,7 @@ typedef struct call {
   GDContext host; /* first: the library passes its address back */
   const gd_function *f;
   PyObject *const *objects; /* the arguments, one for each parameter: NULL where none was given */
+  PyObject *self;           /* the new object, of a constructor */
   int64_t nested;           /* elements of lists in lists */
   struct {
     PyObject *like;               /* the type of outputs; NULL before the first tensor; a borrowed reference */
@@ -130,7 +126,7 @@ bool gd_copy_out(call *c, TVMValue *v);
 /* ---- results.c ---- */
 
 PyObject *gd_wrap_result(call *c, TVMValue *v, int code, bool top);
-void gd_drop_result(TVMValue v, int code);
+void gd_drop_result(const call *c, TVMValue v, int code);
 GD_RARE PyObject *gd_refuse(call *c);
 
 /* ---- call.c ---- */

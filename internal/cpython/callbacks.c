@@ -101,7 +101,7 @@ int gd_invoke_here(call *c, void *callable, TVMValue *args, int *codes, int n, T
   done = result != NULL && gd_pack(c, result, NULL, false, 0, &to, 0, NULL) && gd_may_give_gil(c);
   if (!done) gd_keep_exception(c);
   Py_DecRef(tuple);
-  for (int i = 0; i < n; i++) gd_drop_result(args[i], codes[i]);
+  for (int i = 0; i < n; i++) gd_drop_result(c, args[i], codes[i]);
   return done ? 0 : -1;
 }
 

@@ -4,6 +4,13 @@
 
 #include "packed.h"
 
+/* The error that a library reported. */
+typedef struct {
+  size_t size;
+  const char *message;
+  char kind[];
+} failure; /* the message follows the kind's NUL */
+
 typedef struct call call;
 
 int gd_invoke_here(call *c, void *callable, TVMValue *args, int *codes, int n, TVMValue *ret, int *ret_code);

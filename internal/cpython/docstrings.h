@@ -1027,4 +1027,33 @@ static const char doc_function_deepcopy[] =
   "__deepcopy__($self, memo, /)\n--\n\n"
   "Return the function itself.";
 
+static const char doc_method[] =
+  "A method of a class of a library of Go functions.\n"
+  "\n"
+  "It is a `Function` whose first parameter is the object. As an attribute\n"
+  "of an object, it is bound to the object.";
+
+/* ---- Object ---- */
+
+static const char doc_object[] =
+  "Base of the classes that libraries of Go functions export.\n"
+  "\n"
+  "An object stands for an object of Go and keeps it alive. The same Go\n"
+  "object is the same Python object as long as that lives. The classes can\n"
+  "be subclassed; a subclass with an ``__init__`` calls\n"
+  "``super().__init__``.\n"
+  "\n"
+  "Notes\n"
+  "-----\n"
+  "An object belongs to the process that made it. After ``os.fork()`` the\n"
+  "child cannot use it: methods raise RuntimeError. Classes whose Go type\n"
+  "has ``MarshalBinary`` and ``UnmarshalBinary`` can be pickled and copied.\n"
+  "\n"
+  "Objects can be used from several threads at once. Calls then run at the\n"
+  "same time in Go: whether that is safe is documented by the author.";
+
+static const char doc_object_reduce[] =
+  "__reduce__($self, /)\n--\n\n"
+  "Raise TypeError: the object cannot be pickled.";
+
 #endif

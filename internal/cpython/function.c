@@ -4,8 +4,8 @@
 #include "core.h"
 #include "docstrings.h"
 
-static GD_KEPT PyTypeObject *function_type;
-static GD_KEPT PyObject *str_module, *str_doc;
+static GD_KEPT PyTypeObject *function_type, *method_type;
+static GD_KEPT PyObject *str_module, *str_doc, *bound_type;
 
 /* gd_function_make is _function: it makes the Function that the arguments describe, without opening the library.
    C because: (b), a function outlives any Go runtime. */
@@ -13,10 +13,10 @@ PyObject *gd_function_make(PyObject *module, PyObject *arguments) {
   PyObject *check, *name, *qualname, *from, *doc, *text, *names, *like;
   const char *path;
   unsigned long long writes;
-  int index, outputs, holds;
+  int index, outputs, holds, role;
   (void)module;
-  if (!PyArg_ParseTuple(arguments, "sOiUUUUUO!KipO:_function", &path, &check, &index, &name, &qualname, &from, &doc,
-                        &text, &PyTuple_Type, &names, &writes, &outputs, &holds, &like))
+  if (!PyArg_ParseTuple(arguments, "sOiUUUUUO!KipOi:_function", &path, &check, &index, &name, &qualname, &from, &doc,
+                        &text, &PyTuple_Type, &names, &writes, &outputs, &holds, &like, &role))
     return NULL;
   for (Py_ssize_t i = 0; i < PyTuple_Size(names); i++)
     if (Py_TYPE(PyTuple_GetItem(names, i)) != &PyUnicode_Type)
@@ -25,9 +25,23 @@ PyObject *gd_function_make(PyObject *module, PyObject *arguments) {
   size_t count = (size_t)PyTuple_Size(names);
   gd_function *f = library == NULL ? NULL : PyObject_Malloc(sizeof *f + count * sizeof *f->parameters);
   if (f == NULL) return library == NULL ? NULL : PyErr_NoMemory();
-  PyObject_Init((PyObject *)f, function_type);
-  *f = (gd_function){f->ob_base, gd_call, NULL,   library, name,       qualname, from,  doc,
-                     text,       names,   writes, index,   (int)count, outputs,  holds, like == Py_None ? NULL : like};
+  PyObject_Init((PyObject *)f, role == GD_FREE ? function_type : method_type);
+  *f = (gd_function){.ob_base = f->ob_base,
+                     .vectorcall = gd_call,
+                     .library = library,
+                     .name = name,
+                     .qualname = qualname,
+                     .module = from,
+                     .doc = doc,
+                     .text = text,
+                     .names = names,
+                     .writes = writes,
+                     .index = index,
+                     .count = (int)count,
+                     .outputs = outputs,
+                     .holds = holds,
+                     .role = (gd_role)role,
+                     .like = like == Py_None ? NULL : like};
   for (size_t i = 0; i < count; i++) f->parameters[i] = PyTuple_GetItem(names, (Py_ssize_t)i);
   PyObject *kept[] = {name, qualname, from, doc, text, names, like};
   for (size_t i = 0; i < sizeof kept / sizeof *kept - (like == Py_None); i++) Py_IncRef(kept[i]);
@@ -130,6 +144,40 @@ static PyType_Spec function_spec = {
         {0},
     }};
 
+/* Binds a method to its object, or returns it unchanged for the class. */
+static PyObject *method_get(PyObject *self, PyObject *object, PyObject *class) {
+  (void)class;
+  if (object == NULL || object == Py_None) return retained(self);
+  return PyObject_CallFunctionObjArgs(bound_type, self, object, NULL);
+}
+
+static PyType_Spec method_spec = {"godlpack.Method", sizeof(gd_function), 0,
+                                  Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION | Py_TPFLAGS_IMMUTABLETYPE |
+                                      GD_TPFLAGS_HAVE_VECTORCALL | GD_TPFLAGS_METHOD_DESCRIPTOR,
+                                  (PyType_Slot[]){
+                                      {Py_tp_doc, (void *)doc_method},
+                                      {Py_tp_dealloc, function_dealloc},
+                                      {Py_tp_getattro, function_getattr},
+                                      {Py_tp_repr, function_repr},
+                                      {Py_tp_call, PyVectorcall_Call},
+                                      {Py_tp_descr_get, method_get},
+                                      {Py_tp_members, function_members},
+                                      {Py_tp_getset, function_getset},
+                                      {Py_tp_methods, function_methods},
+                                      {0},
+                                  }};
+
+/* Makes Function, Method, and finds the type of bound methods. */
+static int make_types(PyObject *module) {
+  PyObject *types = PyImport_ImportModule("types");
+  bound_type = types == NULL ? NULL : PyObject_GetAttrString(types, "MethodType");
+  Py_DecRef(types);
+  if (bound_type == NULL) return -1;
+  method_type = (PyTypeObject *)PyType_FromModuleAndSpec(module, &method_spec, NULL);
+  function_type = (PyTypeObject *)PyType_FromModuleAndSpec(module, &function_spec, NULL);
+  return function_type == NULL || method_type == NULL ? -1 : 0;
+}
+
 /* gd_function_exec makes the type, once in the life of the process, and adds it to module.
    C because: (a).
    Threads: the importing one. */
@@ -138,8 +186,9 @@ int gd_function_exec(PyObject *module) {
     if ((str_module = PyUnicode_InternFromString("__module__")) == NULL) return -1;
     if ((str_doc = PyUnicode_InternFromString("__doc__")) == NULL) return -1;
     if (gd_library_exec() != 0) return -1;
-    function_type = (PyTypeObject *)PyType_FromModuleAndSpec(module, &function_spec, NULL);
-    if (function_type == NULL) return -1;
+    if (make_types(module) != 0) return -1;
   }
-  return PyModule_AddObjectRef(module, "Function", (PyObject *)function_type);
+  return PyModule_AddObjectRef(module, "Function", (PyObject *)function_type) == 0
+             ? PyModule_AddObjectRef(module, "Method", (PyObject *)method_type)
+             : -1;
 }

@@ -21,6 +21,8 @@ void gd_library_threads(int n);
 bool gd_threads_apply(void);
 PyObject *gd_choose_threads(PyObject *module, PyObject *n);
 
+typedef enum { GD_FREE, GD_METHOD, GD_CONSTRUCTOR } gd_role; /* a constructor's object comes before its arguments */
+
 typedef struct {
   PyObject_HEAD
   vectorcallfunc vectorcall;
@@ -33,7 +35,8 @@ typedef struct {
   int count;       /* of parameters */
   int outputs;     /* how many results are tensors; -1: a list of them */
   int holds;       /* the caller keeps the GIL */
-  PyObject *like;  /* the framework of outputs if no argument has one: a str until its type is needed; NULL: ours */
+  gd_role role;
+  PyObject *like; /* the framework of outputs if no argument has one: a str until its type is needed; NULL: ours */
   PyObject *parameters[]; /* the elements of names */
 } gd_function;
 const GDLibrary *gd_library_open(gd_library *l, const gd_function *f);

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #include "core.h"
+#include "object.h"
 
 typedef struct gd_library {
   struct gd_library *next;
@@ -28,6 +29,7 @@ typedef struct gd_library {
   dev_t device; /* with the file's inode and time of change: a rebuilt library is another one */
   ino_t file;
   struct timespec changed;
+  gd_objects objects;
   char path[];
 } gd_library;
 
@@ -220,7 +222,7 @@ const GDLibrary *gd_library_open(gd_library *l, const gd_function *f) {
   gd_watch_calls();
   PyObject *declarations = declarations_of(table), *check = l->check;
   Py_IncRef(check); /* the call may replace it */
-  PyObject *caller = f != NULL && l->lost != NOTHING && !l->told ? f->name : Py_None;
+  PyObject *caller = f != NULL && l->lost != NOTHING && !l->told ? f->qualname : Py_None;
   PyObject *checked = declarations == NULL ? NULL
                                            : PyObject_CallFunction(check, "OzOi", declarations, state_of(table), caller,
                                                                    l->lost == BY_FORK);
@@ -234,6 +236,12 @@ const GDLibrary *gd_library_open(gd_library *l, const gd_function *f) {
   if (!gd_threads_apply()) return NULL;
   return l->opened == table ? table : gd_library_open(l, f); /* a warning may have forked, too */
 }
+
+/* gd_library_objects returns what the library's objects are to Python. */
+gd_objects *gd_library_objects(gd_library *l) { return &l->objects; }
+
+/* gd_library_running returns the table of the library's runtime in this process, NULL if it does not run. */
+const GDLibrary *gd_library_running(const gd_library *l) { return l->opened; }
 
 /* gd_library_threads passes the number of threads that Go may compute in to all open libraries. */
 void gd_library_threads(int n) {
@@ -266,7 +274,12 @@ void gd_library_abandon(gd_library *l) {
   l->told = false;
 }
 
-/* gd_declarations is _declarations: it opens the library at a path and returns its functions' declarations.
+static const char *classes_of(const GDLibrary *t) {
+  return t->size < offsetof(GDLibrary, classes) + sizeof t->classes ? NULL : t->classes;
+}
+
+/* gd_declarations is _declarations: it opens the library at a path and returns a pair: its functions' names and declarations,
+   and the JSON of its classes, or None.
    C because: (b).
    GIL: held; released while the library opens. */
 PyObject *gd_declarations(PyObject *module, PyObject *arguments) {
@@ -275,5 +288,8 @@ PyObject *gd_declarations(PyObject *module, PyObject *arguments) {
   (void)module;
   gd_library *l = PyArg_ParseTuple(arguments, "sO:_declarations", &path, &check) ? gd_library_at(path, check) : NULL;
   const GDLibrary *table = l == NULL ? NULL : gd_library_open(l, NULL);
-  return table == NULL ? NULL : declarations_of(table);
+  PyObject *list = table == NULL ? NULL : declarations_of(table);
+  PyObject *both = list == NULL ? NULL : Py_BuildValue("(Oz)", list, classes_of(table));
+  Py_DecRef(list);
+  return both;
 }

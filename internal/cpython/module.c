@@ -4,6 +4,7 @@
 
 #include "core.h"
 #include "docstrings.h"
+#include "object.h"
 
 /* gd_is_finalizing reports whether the interpreter is finalizing. The function is public since Python 3.13; before, it has a
    private name.
@@ -29,6 +30,7 @@ static PyMethodDef module_methods[] = {
     GD_MODULE_METHODS(GD_METHOD){"from_dlpack", (PyCFunction)(void *)gd_fast_from_dlpack, GD_KEYWORDS,
                                  doc_module_from_dlpack},
     {"_function", gd_function_make, METH_VARARGS, NULL},
+    {"_set_classes", gd_set_classes, METH_VARARGS, NULL},
     {"_declarations", gd_declarations, METH_VARARGS, NULL},
     {"_choose_threads", gd_choose_threads, METH_O, NULL},
     {0},
@@ -42,7 +44,7 @@ static int module_exec(PyObject *module) {
     return -1;
   }
   if (gd_runtime_exec() != 0 || gd_storage_exec() != 0 || gd_fastpath_exec() != 0 || gd_tensor_exec(module) != 0 ||
-      gd_descriptor_exec(module) != 0 || gd_function_exec(module) != 0)
+      gd_descriptor_exec(module) != 0 || gd_function_exec(module) != 0 || gd_object_exec(module) != 0)
     return -1;
   return PyModule_AddStringConstant(module, "__version__", GODLPACK_VERSION);
 }

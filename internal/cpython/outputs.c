@@ -117,6 +117,6 @@ bool gd_copy_out(call *c, TVMValue *v) {
     return memcpy((char *)m->dl_tensor.data + m->dl_tensor.byte_offset, from->data, (size_t)gd_byte_count(from, 0)),
            true;
   return PyErr_Format(PyExc_BufferError, "%U(): the caller's allocator returned a tensor other than the requested one",
-                      c->f->name),
+                      c->f->qualname),
          false;
 }

@@ -45,7 +45,8 @@ enum { /* codes of values; library/godlpack.h explains each */
        GD_ARGUMENT = 69,
        GD_TUPLE = 70,
        GD_UINT = 71,
-       GD_HUGE = 72
+       GD_HUGE = 72,
+       GD_OBJECT = 73
 };
 #define GD_CHECKED ((uint64_t)1 << 32) /* a flag of tensors, beside DLPack's: the record was validated */
 
@@ -75,7 +76,8 @@ typedef struct {
   TVMBackendPackedCFunc call;
   void (*retire)(void);
   int (*threads)(int n); /* size may end before it */
-  const char *state;
+  const char *state, *classes;
+  void (*drop)(int64_t number, int64_t count);
 } GDLibrary;
 
 #endif

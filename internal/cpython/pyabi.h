@@ -29,6 +29,7 @@ typedef int (*visitproc)(PyObject *, void *);
 typedef int (*traverseproc)(PyObject *, visitproc, void *);
 typedef int (*inquiry)(PyObject *);
 typedef void (*freefunc)(void *);
+typedef PyObject *(*allocfunc)(PyTypeObject *, Py_ssize_t);
 typedef PyObject *(*descrgetfunc)(PyObject *, PyObject *, PyObject *);
 typedef void (*PyCapsule_Destructor)(PyObject *);
 typedef enum { PyGILState_LOCKED, PyGILState_UNLOCKED } PyGILState_STATE;
@@ -101,6 +102,7 @@ enum {
   Py_bf_releasebuffer = 2,
   Py_mp_length = 4,
   Py_mp_subscript = 5,
+  Py_tp_alloc = 47,
   Py_tp_call = 50,
   Py_tp_dealloc = 52,
   Py_tp_descr_get = 54,
@@ -115,7 +117,8 @@ enum {
   Py_tp_richcompare = 67,
   Py_tp_str = 70,
   Py_tp_members = 72,
-  Py_tp_getset = 73
+  Py_tp_getset = 73,
+  Py_tp_free = 74
 };
 enum {
   PyBUF_WRITABLE = 1,
@@ -127,6 +130,7 @@ enum {
   PyBUF_ANY_CONTIGUOUS = 0x98
 };
 enum { Py_LT, Py_LE, Py_EQ, Py_NE, Py_GT, Py_GE };
+#define Py_TPFLAGS_BASETYPE (1UL << 10)
 #define Py_TPFLAGS_DISALLOW_INSTANTIATION (1UL << 7)
 #define Py_TPFLAGS_IMMUTABLETYPE (1UL << 8)
 #define Py_TPFLAGS_DEFAULT 0UL
@@ -178,6 +182,7 @@ enum { GD_MOD_MULTIPLE_INTERPRETERS = 3 }; /* Py_mod_multiple_interpreters, know
 
 /* vectorcall is in the stable ABI since 3.12; 3.11 has it under the same numbers */
 #define GD_TPFLAGS_HAVE_VECTORCALL (1UL << 11)
+#define GD_TPFLAGS_METHOD_DESCRIPTOR (1UL << 17)
 #define GD_VECTORCALL_ARGUMENTS_OFFSET ((size_t)1 << (8 * sizeof(size_t) - 1))
 PyObject *PyVectorcall_Call(PyObject *, PyObject *, PyObject *);
 

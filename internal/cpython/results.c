@@ -3,10 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "call.h"
+#include "object.h"
 
 static PyObject *bad_result(const call *c, const char *what) {
-  return PyErr_Format(PyExc_RuntimeError, "%U(): its library returned %s", c->f->name, what);
+  return PyErr_Format(PyExc_RuntimeError, "%U(): its library returned %s", c->f->qualname, what);
 }
 
 static bool wants_numpy(const call *c) {
@@ -73,7 +73,7 @@ static PyObject *wrap_list(call *c, const GDList *l, int code, bool top) {
 
 /* gd_wrap_result makes a Python object of a packed value. The outputs for out= are at the top, and in a tuple there.
    GIL: held; may run Python code.
-   Owns: takes only a tensor of what v owns; the result is the caller's, NULL with an exception set on failure.
+   Owns: takes only tensors and objects of what v owns; the result is the caller's, NULL with an exception set on failure.
    Threads: the calling one. */
 PyObject *gd_wrap_result(call *c, TVMValue *v, int code, bool top) {
   const TVMByteArray *b = v->v_handle;
@@ -92,26 +92,29 @@ PyObject *gd_wrap_result(call *c, TVMValue *v, int code, bool top) {
       return b == NULL ? bad_result(c, "no bytes") : PyBytes_FromStringAndSize(b->data, (Py_ssize_t)b->size);
     case GD_LIST:
     case GD_TUPLE: return wrap_list(c, v->v_handle, code, top);
+    case GD_OBJECT: return gd_object_wrap(c, v);
     case GD_MANAGED: return fill(c, out, wrap_managed(c, v, out));
     case GD_ARGUMENT:
       if (v->v_int64 < 0 || v->v_int64 >= c->f->count)
         return bad_result(c, "the number of an argument that it does not have");
       x = c->objects[v->v_int64] == NULL ? Py_None : c->objects[v->v_int64];
       return Py_IncRef(x), fill(c, out, x);
-    default: return PyErr_Format(PyExc_RuntimeError, "%U(): its library returned a value of code %d", c->f->name, code);
+    default:
+      return PyErr_Format(PyExc_RuntimeError, "%U(): its library returned a value of code %d", c->f->qualname, code);
   }
 }
 
-/* gd_drop_result releases what a result owns, except for the tensors that were taken.
+/* gd_drop_result releases what a result owns, except for the tensors and objects that were taken.
    GIL: held; may run Python code.
    Owns: takes v.
    Threads: the calling one. */
-void gd_drop_result(TVMValue v, int code) {
+void gd_drop_result(const call *c, TVMValue v, int code) {
   if (code == GD_MANAGED) gd_managed_drop(v.v_handle, NULL);
+  if (code == GD_OBJECT && v.v_int64 >= 0) gd_object_drop(c->f->library, c->entry.library, v.v_int64, 1);
   const GDList *l = v.v_handle;
   bool list = (code == GD_LIST || code == GD_TUPLE) && l != NULL;
   for (int64_t i = 0; list && i < l->n && l->values != NULL && l->codes != NULL; i++)
-    gd_drop_result(l->values[i], l->codes[i]);
+    gd_drop_result(c, l->values[i], l->codes[i]);
   if (list || code == GD_TEXT || code == GD_BYTES) free(v.v_handle);
 }
 
@@ -127,7 +130,7 @@ PyObject *gd_refuse(call *c) {
   }
   const failure *f = c->error.failure;
   if (f == NULL && c->error.message_lost) return PyErr_NoMemory();
-  if (f == NULL) return PyErr_Format(class, "%U() failed without an error message", c->f->name);
+  if (f == NULL) return PyErr_Format(class, "%U() failed without an error message", c->f->qualname);
   PyObject *kind = PyUnicode_FromStringAndSize(f->kind, (Py_ssize_t)strlen(f->kind));
   PyObject *named = kind == NULL
                         ? NULL

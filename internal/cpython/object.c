@@ -1,0 +1,203 @@
+/* godlpack.Object: the base of the classes that libraries export. An object refers to a Go object by a number, and keeps it
+   alive in the library's runtime. */
+#include "object.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "call.h"
+#include "docstrings.h"
+
+GD_KEPT PyTypeObject *gd_object_type;
+
+/* ---- arguments ---- */
+
+/* gd_object_pack packs an object of the call's library.
+   Owns: references are borrowed; false with an exception set on failure.
+   Threads: the calling one. */
+bool gd_object_pack(call *c, PyObject *x, TVMValue *v, int32_t *code) {
+  const gd_object *o = (gd_object *)x;
+  PyObject *type = (PyObject *)Py_TYPE(x);
+  *code = GD_OBJECT;
+  v->v_int64 = o->number;
+  if (o->library == c->f->library && o->table == gd_library_running(o->library)) return true;
+  if (o->library == NULL)
+    PyErr_Format(PyExc_RuntimeError, "%U(): %R has no Go object yet: its __init__ must call super().__init__()",
+                 c->f->qualname, type);
+  else if (o->library != c->f->library)
+    PyErr_Format(PyExc_TypeError, "%U(): %R is a class of another library", c->f->qualname, type);
+  else
+    PyErr_Format(PyExc_RuntimeError,
+                 "%U(): the object of %R was made before this process was forked, or before a call of its library was "
+                 "left: make it in the process that uses it, send it by pickle, or start workers by multiprocessing's "
+                 "spawn or forkserver",
+                 c->f->qualname, type);
+  return false;
+}
+
+/* ---- results ---- */
+
+/* Makes sure that there is room for the object at a place. */
+static bool has_room(gd_objects *all, uint32_t place) {
+  if (place < all->room) return true;
+  uint32_t room = place < 1024 ? 1024 : 2 * place;
+  gd_object **known = realloc(all->known, room * sizeof *known);
+  if (known == NULL) return PyErr_NoMemory(), false;
+  memset(known + all->room, 0, (room - all->room) * sizeof *known);
+  all->known = known;
+  all->room = room;
+  return true;
+}
+
+static void bind(call *c, gd_object *o, TVMValue *v) {
+  o->library = c->f->library;
+  o->table = c->entry.library;
+  o->number = v->v_int64;
+  o->received = 1;
+  v->v_int64 = -1;
+}
+
+/* Returns the class of a number; a borrowed reference. */
+static PyTypeObject *class_at(const call *c, int64_t number) {
+  PyObject *classes = gd_library_objects(c->f->library)->classes;
+  if (classes != NULL && number >= 0 && number >> 32 < PyTuple_Size(classes))
+    return (PyTypeObject *)PyTuple_GetItem(classes, (Py_ssize_t)(number >> 32));
+  PyErr_Format(PyExc_RuntimeError, "%U(): its library returned an object of an unknown class", c->f->qualname);
+  return NULL;
+}
+
+/* gd_object_wrap returns the Python object for the Go object in v: the one that there is, or a new one.
+   Owns: takes the reference of v, which is -1 then; the result is the caller's, NULL with an exception set on failure.
+   Threads: the calling one. */
+PyObject *gd_object_wrap(call *c, TVMValue *v) {
+  gd_objects *all = gd_library_objects(c->f->library);
+  uint32_t place = (uint32_t)v->v_int64;
+  PyTypeObject *type = class_at(c, v->v_int64);
+  if (type == NULL || !has_room(all, place)) return NULL;
+  gd_object *o = all->known[place];
+  if (o != NULL && o->table == c->entry.library) {
+    o->received++;
+    v->v_int64 = -1;
+    return Py_IncRef((PyObject *)o), (PyObject *)o;
+  }
+  allocfunc allocate = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
+  if ((o = (gd_object *)allocate(type, 0)) == NULL) return NULL;
+  all = gd_library_objects(c->f->library);
+  bind(c, o, v);
+  if (place < all->room) all->known[place] = o; /* the allocation may have run other code */
+  return (PyObject *)o;
+}
+
+/* gd_object_begin makes a new Python object the one of the Go object in v, its constructor's result.
+   Owns: takes the reference of v, which is -1 then; the result is None, NULL with an exception set on failure.
+   Threads: the calling one. */
+PyObject *gd_object_begin(call *c, PyObject *self, TVMValue *v, int code) {
+  gd_object *o = (gd_object *)self;
+  gd_objects *all = gd_library_objects(c->f->library);
+  if (code != GD_OBJECT)
+    return PyErr_Format(PyExc_RuntimeError, "%U(): the constructor returned nil, and no error", c->f->qualname);
+  if (o->library != NULL)
+    return PyErr_Format(PyExc_RuntimeError, "%U(): the object has a Go object already", c->f->qualname);
+  PyTypeObject *class = class_at(c, v->v_int64);
+  if (class == NULL) return NULL;
+  if (!PyType_IsSubtype(Py_TYPE(self), class))
+    return PyErr_Format(PyExc_TypeError, "%U(): want an object of %R, got one of %R", c->f->qualname, (PyObject *)class,
+                        (PyObject *)Py_TYPE(self));
+  uint32_t place = (uint32_t)v->v_int64;
+  if (!has_room(all, place)) return NULL;
+  bind(c, o, v);
+  gd_object *first = all->known[place];
+  if (first == NULL || first->table != o->table) all->known[place] = o;
+  return Py_IncRef(Py_None), Py_None;
+}
+
+/* gd_object_drop gives a received object back to the library, if its runtime is still there.
+   Owns: takes the references.
+   Threads: the calling one. */
+void gd_object_drop(gd_library *l, const GDLibrary *table, int64_t number, int64_t received) {
+  if (table == gd_library_running(l) && table->size >= offsetof(GDLibrary, drop) + sizeof table->drop &&
+      table->drop != NULL)
+    table->drop(number, received);
+}
+
+/* ---- the type ---- */
+
+static PyObject *object_new(PyTypeObject *type, PyObject *args, PyObject *keywords) {
+  (void)args, (void)keywords; /* they are __init__'s */
+  if (type == gd_object_type)
+    return PyErr_SetString(PyExc_TypeError, "godlpack.Object is a base of classes: call one of a library"), NULL;
+  return ((allocfunc)PyType_GetSlot(type, Py_tp_alloc))(type, 0);
+}
+
+static void object_dealloc(PyObject *self) {
+  gd_object *o = (gd_object *)self;
+  PyTypeObject *type = Py_TYPE(self);
+  if (o->weakrefs != NULL) PyObject_ClearWeakRefs(self);
+  if (o->library != NULL) {
+    gd_objects *all = gd_library_objects(o->library);
+    uint32_t place = (uint32_t)o->number;
+    if (place < all->room && all->known[place] == o) all->known[place] = NULL;
+    gd_object_drop(o->library, o->table, o->number, o->received);
+  }
+  ((freefunc)PyType_GetSlot(type, Py_tp_free))(self);
+  Py_DecRef((PyObject *)type);
+}
+
+static PyObject *object_reduce(PyObject *self, PyObject *ignored) {
+  (void)ignored;
+  return PyErr_Format(PyExc_TypeError,
+                      "cannot pickle or copy an object of %R: its Go type has no MarshalBinary and UnmarshalBinary",
+                      (PyObject *)Py_TYPE(self));
+}
+
+static PyMemberDef object_members[] = {
+    {"__weaklistoffset__", GD_T_PYSSIZET, offsetof(gd_object, weakrefs), GD_READONLY, NULL},
+    {0},
+};
+static PyMethodDef object_methods[] = {
+    {"__reduce__", object_reduce, METH_NOARGS, doc_object_reduce},
+    {0},
+};
+static PyType_Spec object_spec = {"godlpack.Object", sizeof(gd_object), 0,
+                                  Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_IMMUTABLETYPE,
+                                  (PyType_Slot[]){
+                                      {Py_tp_doc, (void *)doc_object},
+                                      {Py_tp_new, object_new},
+                                      {Py_tp_dealloc, object_dealloc},
+                                      {Py_tp_members, object_members},
+                                      {Py_tp_methods, object_methods},
+                                      {0},
+                                  }};
+
+/* gd_set_classes is _set_classes: it tells the library in a file its Python classes, by number.
+   C because: (b), a library outlives any Go runtime.
+   Owns: keeps the tuple, also for libraries that are loaded again. */
+PyObject *gd_set_classes(PyObject *module, PyObject *arguments) {
+  const char *path;
+  PyObject *check, *classes;
+  (void)module;
+  if (!PyArg_ParseTuple(arguments, "sOO!:_set_classes", &path, &check, &PyTuple_Type, &classes)) return NULL;
+  for (Py_ssize_t i = 0; i < PyTuple_Size(classes); i++) {
+    PyObject *class = PyTuple_GetItem(classes, i);
+    if (!(PyType_GetFlags(Py_TYPE(class)) & Py_TPFLAGS_TYPE_SUBCLASS) ||
+        !PyType_IsSubtype((PyTypeObject *)class, gd_object_type))
+      return PyErr_SetString(PyExc_TypeError, "_set_classes(): want subclasses of Object"), NULL;
+  }
+  gd_library *l = gd_library_at(path, check);
+  if (l == NULL) return NULL;
+  gd_objects *all = gd_library_objects(l);
+  PyObject *old = all->classes;
+  Py_IncRef(all->classes = classes);
+  Py_DecRef(old);
+  return Py_IncRef(Py_None), Py_None;
+}
+
+/* gd_object_exec makes the type, once in the life of the process, and adds it to module.
+   C because: (a).
+   Threads: the importing one. */
+int gd_object_exec(PyObject *module) {
+  if (gd_object_type == NULL &&
+      (gd_object_type = (PyTypeObject *)PyType_FromModuleAndSpec(module, &object_spec, NULL)) == NULL)
+    return -1;
+  return PyModule_AddObjectRef(module, "Object", (PyObject *)gd_object_type);
+}
