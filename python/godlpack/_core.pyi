@@ -814,6 +814,58 @@ class Function:
     def __deepcopy__(self, memo: Any, /) -> Function:
         """Return the function itself."""
 
+class Method:
+    """A method of a class of a library of Go functions.
+
+    It is a `Function` whose first parameter is the object. As an attribute
+    of an object, it is bound to the object.
+    """
+
+    def __new__(cls, *args: Never) -> Never: ...
+    @property
+    def __name__(self) -> str:
+        """Name of the function."""
+    @property
+    def __qualname__(self) -> str:
+        """Name of the function, without its module."""
+    @property
+    def __text_signature__(self) -> str:
+        """Signature as text, such as '(x, axis=-1, *, like=None, out=None)'."""
+    @property
+    def __signature__(self) -> Signature:
+        """Signature, as ``inspect.signature`` returns it."""
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Call the Go function."""
+    def __reduce__(self) -> str | tuple[Any, ...]:
+        """Pickle the function by its library, or by its module and name."""
+    def __copy__(self) -> Method:
+        """Return the function itself."""
+    def __deepcopy__(self, memo: Any, /) -> Method:
+        """Return the function itself."""
+    def __get__(self, instance: Any, owner: type | None = None, /) -> Any:
+        """Return the method bound to `instance`, or the method itself."""
+
+class Object:
+    """Base of the classes that libraries of Go functions export.
+
+    An object stands for an object of Go and keeps it alive. The same Go
+    object is the same Python object as long as that lives. The classes can
+    be subclassed; a subclass with an ``__init__`` calls
+    ``super().__init__``.
+
+    Notes
+    -----
+    An object belongs to the process that made it. After ``os.fork()`` the
+    child cannot use it: methods raise RuntimeError. Classes whose Go type
+    has ``MarshalBinary`` and ``UnmarshalBinary`` can be pickled and copied.
+
+    Objects can be used from several threads at once. Calls then run at the
+    same time in Go: whether that is safe is documented by the author.
+    """
+
+    def __reduce__(self) -> str | tuple[Any, ...]:
+        """Raise TypeError: the object cannot be pickled."""
+
 def from_dlpack(
     x: _Producer | CapsuleType, /, *, device: str | Device | None = None, copy: bool | None = None
 ) -> Tensor:
@@ -1142,8 +1194,10 @@ def _function(
     outputs: int,
     holds: bool,
     like: str | None,
+    role: int,
     /,
-) -> Function: ...
+) -> Function | Method: ...
+def _set_classes(path: str, check: Callable[..., None], classes: tuple[type[Object], ...], /) -> None: ...
 def _choose_threads(n: int, /) -> int: ...
 def _threads(n: int, /) -> int:
     """Set the number of threads of this library's Go.
@@ -1154,7 +1208,7 @@ def _threads(n: int, /) -> int:
 
 def _declarations(
     path: str, check: Callable[[list[tuple[str, str]], str | None, str | None, bool], None], /
-) -> list[tuple[str, str]]: ...
+) -> tuple[list[tuple[str, str]], str | None]: ...
 def _counters() -> dict[str, int]:
     """Count the storages, exports and imports made and freed so far."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import copyreg
 import functools
 import inspect
 import json
@@ -18,7 +19,8 @@ from types import ModuleType
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
-from ._core import Function, _declarations, _function
+from ._classes import ExportedType, class_of
+from ._core import Function, Method, Object, _declarations, _function, _set_classes
 from ._threads import register_threadpool
 
 SIDECAR_VERSION = 1
@@ -45,10 +47,12 @@ FRAMEWORKS = {
 }
 
 # The declaration of each Function, as package kernel writes it: for code that wraps functions.
-declarations: WeakKeyDictionary[Function, dict[str, Any]] = WeakKeyDictionary()
-origins: WeakKeyDictionary[Function, Origin] = WeakKeyDictionary()
+declarations: WeakKeyDictionary[Function | Method, dict[str, Any]] = WeakKeyDictionary()
+origins: WeakKeyDictionary[Function | Method | type[Object], Origin] = WeakKeyDictionary()
 # All live functions: in its own process, a pickle of one restores the same object.
-alive: WeakValueDictionary[tuple[Origin, str], Function] = WeakValueDictionary()
+alive: WeakValueDictionary[tuple[Origin, str], Function | Method] = WeakValueDictionary()
+# The classes of each library, in the order of their numbers: one set for all modules of a library.
+classes: dict[Origin, tuple[type[Object], ...]] = {}
 making = threading.RLock()  # threads that load a library at the same time get the same functions
 
 
@@ -121,22 +125,55 @@ def load_from(how: str, what: str, name: str, library: Path) -> ModuleType:
     """A module of the library's functions, whose pickles record their origin."""
     register_threadpool()
     sidecar = library.with_suffix(".json")
-    declared = read_sidecar(sidecar) if sidecar.exists() else read_library(library)
+    declared, types = read_sidecar(sidecar) if sidecar.exists() else read_library(library)
     stat = library.stat()
     origin = Origin(how, what, name, str(library), stat.st_ino, stat.st_mtime_ns)
     module = ModuleType(name, f"Functions of {library.name}.")
     check = checker(library, declared, name)
-    for index, declaration in enumerate(declared):
-        with making:
-            function = alive.get((origin, declaration["name"]))
+    made: list[Function | Method] = []
+    with making:
+        for index, declaration in enumerate(declared):
+            function = alive.get((origin, qualified(declaration)))
             if function is None or declarations[function] != declaration:
                 function = make(origin, index, declaration, check)
-        setattr(module, function.__name__, function)
-    vars(module).update(__file__=str(library), __all__=[declaration["name"] for declaration in declared])
+            made.append(function)
+        exported: list[Any] = [*make_classes(origin, types, declared, made, check)]
+    exported += [function for function in made if not declarations[function].get("class")]
+    for thing in exported:
+        setattr(module, thing.__name__, thing)
+    vars(module).update(__file__=str(library), __all__=[thing.__name__ for thing in exported])
     return module
 
 
-def read_sidecar(sidecar: Path) -> list[dict[str, Any]]:
+def qualified(declaration: dict[str, Any]) -> str:
+    """The name of a function in its module: "search", "Index.search"; a setter's differs from its getter's."""
+    name = f"{declaration['class']}.{declaration['name']}" if declaration.get("class") else declaration["name"]
+    return f"{name}.setter" if declaration.get("role") == "set" else name
+
+
+def make_classes(
+    origin: Origin,
+    types: list[dict[str, Any]],
+    declared: list[dict[str, Any]],
+    made: list[Function | Method],
+    check: Callable[..., None],
+) -> tuple[type[Object], ...]:
+    """The library's classes: those that other modules of the same library have, or new ones."""
+    if not types:
+        return ()
+    if origin not in classes:
+        pairs = list(zip(declared, made, strict=True))
+        classes[origin] = tuple(
+            class_of(one, origin.module, [pair for pair in pairs if pair[0].get("class") == one["name"]])
+            for one in types
+        )
+        origins.update(dict.fromkeys(classes[origin], origin))
+    _set_classes(origin.library, check, classes[origin])
+    return classes[origin]
+
+
+def read_sidecar(sidecar: Path) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """The declarations of a library's functions, and those of its classes."""
     try:
         content = json.loads(sidecar.read_text(encoding="utf-8"))
         version, functions = content["version"], content["functions"]
@@ -146,12 +183,13 @@ def read_sidecar(sidecar: Path) -> list[dict[str, Any]]:
         raise ImportError(
             f"{sidecar} has version {version}, but this godlpack supports version {SIDECAR_VERSION}: build it again"
         )
-    return list(functions)
+    return list(functions), list(content.get("classes") or ())
 
 
-def read_library(library: Path) -> list[dict[str, Any]]:
-    """Opens the library, which lists its own functions: there is no sidecar."""
-    return [json.loads(declaration) for _, declaration in _declarations(str(library), lambda *_: None)]
+def read_library(library: Path) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Opens the library, which lists its own functions and classes: there is no sidecar."""
+    functions, types = _declarations(str(library), lambda *_: None)
+    return [json.loads(declaration) for _, declaration in functions], json.loads(types or "[]")
 
 
 def checker(library: Path, declared: list[dict[str, Any]], module: str) -> Callable[..., None]:
@@ -191,7 +229,7 @@ def tell_loss(module: str, function: str, forked: bool, fork: str, variables: li
     )
 
 
-def wanted(function: Function, name: str) -> str | None:
+def wanted(function: Function | Method, name: str) -> str | None:
     """What an argument must be; None for libraries that the tool did not build."""
     declaration = declarations.get(function, {})
     names = [p["name"] for p in declaration.get("params") or ()]
@@ -199,7 +237,7 @@ def wanted(function: Function, name: str) -> str | None:
     return wants.get(name)
 
 
-def framework(function: Function, name: str) -> type:
+def framework(function: Function | Method, name: str) -> type:
     """The array type of a framework, for a function that returns its arrays if no argument decides."""
     module, attribute = FRAMEWORKS[name]
     try:
@@ -217,6 +255,8 @@ def essence(declaration: dict[str, Any]) -> tuple[Any, ...]:
     """The parts of a declaration that a Function is made from."""
     return (
         declaration["name"],
+        declaration.get("class"),
+        declaration.get("role"),
         parameters(declaration),
         outputs(declaration),
         bool(declaration.get("hold_gil")),
@@ -239,17 +279,22 @@ def outputs(declaration: dict[str, Any]) -> int:
     return sum(result["kind"] == "tensor" for result in results)
 
 
-def make(origin: Origin, index: int, declaration: dict[str, Any], check: Callable[..., None]) -> Function:
+ROLES = {"method": 1, "get": 1, "set": 1, "new": 2}  # gd_role of C
+
+
+def make(origin: Origin, index: int, declaration: dict[str, Any], check: Callable[..., None]) -> Function | Method:
     params = parameters(declaration)
     writes = sum(mutable << i for i, (_, mutable) in enumerate(params))
     text = declaration.get("signature") or written(declaration)
-    name = declaration["name"]
+    name, role = declaration["name"], ROLES.get(declaration.get("role", ""), 0)
+    if role == ROLES["new"]:
+        text = f"(self, {text[1:]}" if text != "()" else "(self)"
     function = _function(
         origin.library,
         check,
         index,
         name,
-        name,
+        qualified(declaration).removesuffix(".setter"),
         origin.module,
         declaration.get("docstring") or declaration.get("doc") or "",
         text,
@@ -258,21 +303,22 @@ def make(origin: Origin, index: int, declaration: dict[str, Any], check: Callabl
         outputs(declaration),
         bool(declaration.get("hold_gil")),
         default_like(Path(origin.library), declaration),
+        role,
     )
     declarations[function] = declaration
     origins[function] = origin
-    alive[origin, name] = function
+    alive[origin, qualified(declaration)] = function
     return function
 
 
-def reduce(function: Function) -> str | tuple[Any, ...]:
-    """The pickled form of a function: its name in its package, or the arguments of restore()."""
+def reduce(function: Function | Method | type[Object]) -> str | tuple[Any, ...]:
+    """The pickled form of a function or a class: its name in its package, or the arguments of restore()."""
     origin, name = origins.get(function), function.__qualname__
     if origin is None:
         return name
     if origin.how != "package":
         return restore, (*origin, name)
-    if getattr(sys.modules.get(origin.module), name, None) is not function:
+    if found_in(sys.modules.get(origin.module), name) is not function:
         raise PicklingError(
             f"cannot pickle {function!r}: {origin.module}.{name} is another object now; if the package was reloaded, "
             "take the function from it again"
@@ -280,16 +326,29 @@ def reduce(function: Function) -> str | tuple[Any, ...]:
     return name
 
 
-def restore(how: str, what: str, module: str, library: str, file: int, changed: int, name: str) -> Function:
-    """The function that reduce() pickled: the same object in its process; elsewhere its library is loaded or built.
+copyreg.pickle(ExportedType, reduce)  # type: ignore[arg-type]
+
+
+def found_in(module: ModuleType | None, name: str) -> Any:
+    """A function of a module, or a method of a class of it, by its name: "search", "Index.search"."""
+    found: Any = module
+    for part in name.split("."):
+        found = getattr(found, part, None)
+    return found
+
+
+def restore(how: str, what: str, module: str, library: str, file: int, changed: int, name: str) -> Any:
+    """The function or class that reduce() pickled: the same object in its process; elsewhere its library is loaded or built.
 
     Raises ImportError if the library, or the folder it was built from, does not exist or has no such function;
     BuildError if the library must be built and cannot be.
     """
     origin = Origin(how, what, module, library, file, changed)
-    function = alive.get((origin, name))
+    function: Any = alive.get((origin, name))
     if function is None:
-        function = vars(load_again(origin)).get(name)
+        function = next((c for c in classes.get(origin, ()) if c.__name__ == name), None)
+    if function is None:
+        function = found_in(load_again(origin), name)
     if function is None:
         raise ImportError(f"cannot unpickle {module}.{name}: {origin_text(origin)} has no such function here")
     return function

@@ -1,0 +1,133 @@
+"""The Python classes of a library's Go types: functions of the library, put together by their roles."""
+
+from __future__ import annotations
+
+import copyreg
+from collections.abc import Callable
+from typing import Any
+
+from ._core import Object
+
+Namespace = dict[str, Any]
+
+
+class ExportedType(type):
+    """The type of the classes of libraries, which pickle as functions do: by reference, or by their library."""
+
+
+def class_of(declaration: dict[str, Any], module: str, members: list[tuple[dict[str, Any], Any]]) -> type[Object]:
+    """The class of a declaration, whose members are pairs of a function's declaration and the function."""
+    name: str = declaration["name"]
+    namespace: Namespace = {
+        "__slots__": (),
+        "__module__": module,
+        "__qualname__": name,
+        "__doc__": declaration.get("doc") or None,
+    }
+    accessors: dict[str, dict[str, Any]] = {}
+    for member, function in members:
+        role = member["role"]
+        if role in ("get", "set"):
+            accessors.setdefault(member["name"], {})[role] = function
+        else:
+            namespace[member["name"]] = staticmethod(function) if role == "static" else function
+    for attribute, found in accessors.items():
+        getter = found.get("get")
+        namespace[attribute] = property(getter, found.get("set"), doc=getter and getter.__doc__.partition("\n\n")[2])
+    if "__init__" not in namespace:
+        namespace["__init__"] = refuse(name, declaration)
+    for addition in (context, equality, order, pickling):
+        addition(namespace)
+    made = ExportedType(name, (Object,), namespace)
+    assert issubclass(made, Object)
+    return made
+
+
+def refuse(name: str, declaration: dict[str, Any]) -> Callable[..., None]:
+    """The __init__ of a class without a constructor."""
+    makers = declaration.get("makers") or ()
+    remedy = f": call {' or '.join(f'{maker}()' for maker in makers)}" if makers else ""
+
+    def __init__(self: Object, *args: object, **keywords: object) -> None:
+        raise TypeError(f"{name} has no constructor{remedy}")
+
+    return __init__
+
+
+def context(namespace: Namespace) -> None:
+    """A class with close() is a context manager."""
+    if "close" not in namespace:
+        return
+
+    def __enter__(self: Any) -> Any:
+        return self
+
+    def __exit__(self: Any, kind: object, value: object, trace: object) -> None:
+        self.close()
+
+    namespace.update(__enter__=__enter__, __exit__=__exit__)
+
+
+def equality(namespace: Namespace) -> None:
+    """Go's Equal, which takes an object of the same type: others are left to their own __eq__."""
+    equal = namespace.pop("__equal__", None)
+    if equal is None:
+        return
+
+    def __eq__(self: Object, other: object) -> Any:
+        if not isinstance(other, base_of(self)):
+            return NotImplemented
+        return equal(self, other)
+
+    namespace["__eq__"] = __eq__
+    namespace.setdefault("__hash__", None)
+
+
+def order(namespace: Namespace) -> None:
+    """Go's Compare, which returns a number below, equal to or above 0."""
+    compare = namespace.pop("__compare__", None)
+    if compare is None:
+        return
+
+    def comparison(holds: Callable[[int], bool]) -> Callable[[Object, object], Any]:
+        def method(self: Object, other: object) -> Any:
+            if not isinstance(other, base_of(self)):
+                return NotImplemented
+            return holds(compare(self, other))
+
+        return method
+
+    namespace.update(
+        __lt__=comparison(lambda n: n < 0),
+        __le__=comparison(lambda n: n <= 0),
+        __gt__=comparison(lambda n: n > 0),
+        __ge__=comparison(lambda n: n >= 0),
+    )
+    if "__eq__" not in namespace:
+        namespace["__eq__"] = comparison(lambda n: n == 0)
+        namespace.setdefault("__hash__", None)
+
+
+def base_of(x: Object) -> type[Object]:
+    """The exported class of an object, which may be of a Python subclass."""
+    types = type(x).__mro__
+    return types[types.index(Object) - 1]
+
+
+def pickling(namespace: Namespace) -> None:
+    """Go's MarshalBinary and UnmarshalBinary pickle and copy an object, with the attributes of a Python subclass."""
+    marshal, unmarshal = namespace.pop("__marshal__", None), namespace.pop("__unmarshal__", None)
+    if marshal is None or unmarshal is None:
+        return
+
+    def __reduce__(self: Any) -> Any:
+        state = (marshal(self), getattr(self, "__dict__", None))
+        return copyreg.__newobj__, (type(self),), state  # type: ignore[attr-defined]
+
+    def __setstate__(self: Any, state: tuple[bytes, dict[str, Any] | None]) -> None:
+        data, attributes = state
+        unmarshal(self, data)
+        if attributes:
+            vars(self).update(attributes)
+
+    namespace.update(__reduce__=__reduce__, __setstate__=__setstate__)
