@@ -18,6 +18,10 @@ func (f *file) read(v source.Value, i int) string {
 		return fmt.Sprintf("%s.%s[%s](c, %d)", f.kernel(), views[v.Form], f.typeText(v.Element), i)
 	case source.List:
 		return f.readList(v, i)
+	case source.Object:
+		return fmt.Sprintf("%s.Object(c, %d)", className(v.Classes[0]), i)
+	case source.Interface:
+		return fmt.Sprintf("%s.Interface[%s](c, %d)", f.kernel(), f.typeText(v.Type), i)
 	}
 	return f.as(v, fmt.Sprintf("c.%s(%d)", methods[v.Form], i))
 }
@@ -47,6 +51,10 @@ func (f *file) readList(v source.Value, i int) string {
 		return fmt.Sprintf("c.%ss(%d)", methods[v.Items.Form], i)
 	case source.Of, source.Mut:
 		return fmt.Sprintf("%s.%sList[%s](c, %d)", f.kernel(), views[v.Items.Form], f.typeText(v.Items.Element), i)
+	case source.Object:
+		return fmt.Sprintf("%s.Objects(c, %d)", className(v.Items.Classes[0]), i)
+	case source.Interface:
+		return fmt.Sprintf("%s.Interfaces[%s](c, %d)", f.kernel(), f.typeText(v.Items.Type), i)
 	case source.Int:
 		return fmt.Sprintf("%s.Ints[%s](c, %d)", f.kernel(), f.typeText(v.Items.Type), i)
 	}
@@ -81,6 +89,10 @@ func (f *file) result(v source.Value, name string) string {
 		return fmt.Sprintf("%s.Return%s(c, %s)", f.kernel(), views[v.Form], name)
 	case source.List:
 		return f.resultList(v, name)
+	case source.Object:
+		return fmt.Sprintf("%s.Return(c, %s)", className(v.Classes[0]), name)
+	case source.Interface:
+		return fmt.Sprintf("%s.ReturnInterface(c, %s)", f.kernel(), name)
 	}
 	return fmt.Sprintf("c.Return%s(%s)", methods[v.Form], name)
 }
@@ -93,6 +105,10 @@ func (f *file) resultList(v source.Value, name string) string {
 		return fmt.Sprintf("%s.ReturnList(c, %s)", f.kernel(), name)
 	case source.Mut:
 		return fmt.Sprintf("%s.ReturnMutList(c, %s)", f.kernel(), name)
+	case source.Object:
+		return fmt.Sprintf("%s.ReturnList(c, %s)", className(v.Items.Classes[0]), name)
+	case source.Interface:
+		return fmt.Sprintf("%s.ReturnInterfaces(c, %s)", f.kernel(), name)
 	case source.Int:
 		return fmt.Sprintf("%s.ReturnInts(c, %s)", f.kernel(), name)
 	}

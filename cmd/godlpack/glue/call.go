@@ -6,10 +6,28 @@ import (
 	"strings"
 
 	"godlpack/cmd/godlpack/source"
+	"godlpack/kernel"
 )
 
 // callName returns the name of the function that makes the call.
-func callName(fn *source.Func) string { return "godlpack" + strings.ToUpper(fn.Go[:1]) + fn.Go[1:] }
+func callName(fn *source.Func) string {
+	name := "godlpack"
+	if fn.Class != nil {
+		name += fn.Class.Go
+	}
+	switch {
+	case fn.Access == source.Field && fn.Decl.Role == kernel.Setter:
+		name += "Set"
+	case fn.Access == source.Field:
+		name += "Get"
+	case strings.HasPrefix(fn.Decl.Name, "__") && fn.IsMethod():
+		name += "As" + strings.Trim(fn.Decl.Name, "_")
+	}
+	return name + strings.ToUpper(fn.Go[:1]) + fn.Go[1:]
+}
+
+// className returns the name of the variable that holds a class.
+func className(c *source.Class) string { return "godlpackClass" + c.Go }
 
 // call writes the function that calls the author's function with a call's arguments.
 func (f *file) call(fn *source.Func) {
@@ -61,8 +79,10 @@ func (f *file) typeParams(fn *source.Func) string {
 // body writes the call itself, and the code that returns its results.
 func (f *file) body(fn *source.Func) {
 	var arguments []string
+	receiver := 0 // its place among the arguments
 	if fn.Context {
 		arguments = append(arguments, "c.Ctx()")
+		receiver = 1
 	}
 	for i, v := range fn.Args {
 		if v.Pointer {
@@ -72,11 +92,24 @@ func (f *file) body(fn *source.Func) {
 			arguments = append(arguments, f.read(v, i))
 		}
 	}
+	if fn.Access == source.Restore {
+		f.restore(fn, arguments[0])
+		return
+	}
+	if fn.Access == source.Field {
+		f.access(fn, arguments)
+		return
+	}
+	target := fn.Go
+	if fn.IsMethod() {
+		target = arguments[receiver] + "." + fn.Go
+		arguments = slices.Delete(arguments, receiver, receiver+1)
+	}
 	var results []string
 	for i := range fn.Results {
 		results = append(results, fmt.Sprintf("r%d", i))
 	}
-	f.invoke(fn, results, fmt.Sprintf("%s%s(%s)", fn.Go, instance(fn), strings.Join(arguments, ", ")))
+	f.invoke(fn, results, fmt.Sprintf("%s%s(%s)", target, instance(fn), strings.Join(arguments, ", ")))
 	for i, v := range fn.Results {
 		f.give(v, results[i])
 	}
@@ -84,6 +117,29 @@ func (f *file) body(fn *source.Func) {
 		f.line("return nil")
 	}
 	f.line("}")
+}
+
+// restore writes the code that makes an object of its binary form.
+func (f *file) restore(fn *source.Func, data string) {
+	f.line("p := new(%s)", fn.Class.Go)
+	f.line("if err := p.UnmarshalBinary(%s); err != nil {\nreturn err\n}", data)
+	f.line("%s", f.result(fn.Results[0], "p"))
+	f.line("return nil\n}")
+}
+
+// access writes the code that reads or sets a field.
+func (f *file) access(fn *source.Func, arguments []string) {
+	field := arguments[0] + "." + fn.Go
+	switch {
+	case fn.Decl.Role == kernel.Getter:
+		f.line("r0 := %s", field)
+		f.give(fn.Results[0], "r0")
+	case fn.Args[1].Form == source.Bytes: // the caller's memory
+		f.line("%s = %s.Clone(%s)", field, f.use("bytes", "bytes"), arguments[1])
+	default:
+		f.line("%s = %s", field, arguments[1])
+	}
+	f.line("return nil\n}")
 }
 
 // instance returns the list of type arguments, since Go cannot infer all of them.

@@ -13,13 +13,32 @@ import (
 var kinds = map[kernel.Kind]string{
 	kernel.KindBool: "Bool", kernel.KindInt: "Int", kernel.KindFloat: "Float", kernel.KindString: "String",
 	kernel.KindBytes: "Bytes", kernel.KindDType: "DType", kernel.KindDevice: "Device", kernel.KindCallable: "Callable",
-	kernel.KindTensor: "Tensor", kernel.KindList: "List",
+	kernel.KindTensor: "Tensor", kernel.KindList: "List", kernel.KindObject: "Object",
+}
+
+// roles maps each role to its Go name.
+var roles = map[kernel.Role]string{
+	kernel.Method: "Method", kernel.Constructor: "Constructor", kernel.Static: "Static", kernel.Getter: "Getter", kernel.Setter: "Setter",
+}
+
+// class writes the registration of a class, which precedes that of the functions: variables are initialized first.
+func (f *file) class(c *source.Class) {
+	f.line("")
+	f.line("var %s = %s.RegisterClass[%s](%s.Class{", className(c), f.kernel(), c.Go, f.kernel())
+	f.line("Name: %q,", c.Decl.Name)
+	if c.Decl.Doc != "" {
+		f.line("Doc: %s,", docText(c.Decl.Doc))
+	}
+	f.line("})")
 }
 
 // register writes the declaration of one function.
 func (f *file) register(fn *source.Func) {
 	f.line("%s.Register(%[1]s.Func{", f.kernel())
 	f.line("Name: %q,", fn.Decl.Name)
+	if fn.Class != nil {
+		f.line("Class: %q,\nRole: %s.%s,", fn.Decl.Class, f.kernel(), roles[fn.Decl.Role])
+	}
 	if fn.Decl.Doc != "" {
 		f.line("Doc: %s,", docText(fn.Decl.Doc))
 	}
@@ -78,6 +97,7 @@ func (f *file) param(p kernel.Param, value any) string {
 	if p.Elem != nil {
 		field(true, "Elem: &%s.Param{%s}", f.kernel(), f.param(*p.Elem, nil))
 	}
+	field(p.Classes != nil, "Classes: %#v", p.Classes)
 	field(p.Optional, "Optional: true")
 	if p.Default != nil {
 		field(true, "Default: %s.DefaultOf(%s)", f.kernel(), f.literal(value))

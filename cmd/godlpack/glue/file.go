@@ -24,6 +24,9 @@ type file struct {
 // Go returns the glue file of a package, formatted.
 func Go(pkg *source.Package) ([]byte, error) {
 	f := &file{pkg: pkg, imports: map[string]string{}}
+	for _, c := range pkg.Classes {
+		f.class(c)
+	}
 	f.line("func init() {")
 	f.remember()
 	for _, fn := range pkg.Funcs {

@@ -16,9 +16,19 @@ type described struct {
 	Wants     []string `json:"wants"`
 }
 
+// class is a class's declaration, with the functions that return its objects.
+type class struct {
+	kernel.Class
+	Makers []string `json:"makers,omitempty"`
+}
+
 // Sidecar returns the JSON file beside a library, which describes its functions, so that Python can list them before it
 // opens the library.
 func Sidecar(name string, pkg *source.Package) ([]byte, error) {
+	classes := make([]class, len(pkg.Classes))
+	for i, c := range pkg.Classes {
+		classes[i] = class{c.Decl, c.Makers}
+	}
 	functions := make([]described, len(pkg.Funcs))
 	for i, fn := range pkg.Funcs {
 		functions[i] = described{fn.Decl, fn.Decl.Signature(), fn.Decl.Docstring(), fn.Decl.Wants()}
@@ -31,7 +41,8 @@ func Sidecar(name string, pkg *source.Package) ([]byte, error) {
 		Version   int           `json:"version"`
 		Name      string        `json:"name"`
 		State     *kernel.State `json:"state,omitempty"`
+		Classes   []class       `json:"classes,omitempty"`
 		Functions []described   `json:"functions"`
-	}{1, name, pkg.State, functions})
+	}{1, name, pkg.State, classes, functions})
 	return text.Bytes(), err
 }

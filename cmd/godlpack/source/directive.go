@@ -10,7 +10,10 @@ const prefix = "//godlpack:"
 
 // directives are all directives, with their syntax and their purpose. All except state are about functions.
 var directives = []struct{ verb, usage, purpose string }{
-	{"export", "//godlpack:export [python_name]", "exports the function to Python"},
+	{"export", "//godlpack:export [python_name]", "exports the function or the method to Python, the type as a class, or the field as an attribute"},
+	{"new", "//godlpack:new", "the function, which returns a pointer to an exported type, is the constructor of its class"},
+	{"get", "//godlpack:get [python_name]", "the method, without arguments, returns an attribute"},
+	{"set", "//godlpack:set [python_name]", "the method, with one argument, sets an attribute"},
 	{"types", "//godlpack:types T=float32,float64", "the types for which a generic function is compiled"},
 	{
 		"arg", "//godlpack:arg NAME [shape=[n,3]] [order=C|F] [device=cpu|cuda|any] [default=VALUE] [convert] [overlap]",

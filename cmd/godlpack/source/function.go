@@ -19,8 +19,20 @@ type Func struct {
 	Context    bool // its first parameter is a *kernel.Ctx, which is not in Args
 	Args       []Value
 	Results    []Value
-	Fails      bool // its last result is an error, which is not in Results
+	Fails      bool   // its last result is an error, which is not in Results
+	Class      *Class // that it belongs to; nil for a function alone
+	Access     Access
 }
+
+// Access is how the glue reaches a function's code.
+type Access int
+
+// The ways: by a call of Go, as the field of that name, or by a new object that UnmarshalBinary fills.
+const (
+	ByCall Access = iota
+	Field
+	Restore
+)
 
 // A TypeParam is a type parameter; at each call, the dtype of an argument determines its type.
 type TypeParam struct {
@@ -33,67 +45,108 @@ type TypeParam struct {
 // A reader reads the functions of one package.
 type reader struct {
 	reporter
-	info  *types.Info
-	taken map[string]token.Position // Python names that are used, and where
-	fork  string                    // of the package's state directive
-	like  string                    // of the package's result directive
+	info    *types.Info
+	taken   map[string]token.Position // Python names that are used, and where
+	fork    string                    // of the package's state directive
+	like    string                    // of the package's result directive
+	classes []*Class
+	read    map[*ast.CommentGroup]bool // comments whose directives were read
 }
 
 // function reads a function that has directives; ok is false if it is not exported, or cannot be.
 func (r *reader) function(decl *ast.FuncDecl) (fn *Func, ok bool) {
-	marks := r.marks(decl)
-	if marks == nil {
+	marks := directivesOf(decl.Doc)
+	if len(marks) == 0 || !r.checkMarks(decl, marks, "export", "new") {
 		return nil, false
 	}
+	if count(marks, "new") == 0 {
+		return r.callable(decl, marks, nil, kernel.FreeFunction)
+	}
+	signature := r.info.Defs[decl.Name].Type().(*types.Signature)
+	var c *Class
+	if n := signature.Results().Len(); n > 0 {
+		if _, pointer := types.Unalias(signature.Results().At(0).Type()).(*types.Pointer); pointer {
+			c = r.classOf(signature.Results().At(0).Type())
+		}
+		if n > 2 || n == 2 && !isError(signature.Results().At(1).Type()) {
+			c = nil
+		}
+	}
+	if c == nil {
+		r.add(decl.Name.Pos(), "a constructor returns a pointer to an exported type, or that and an error")
+		return nil, false
+	}
+	return r.callable(decl, marks, c, kernel.Constructor)
+}
+
+// callable reads a function or a method, with its role in a class.
+func (r *reader) callable(decl *ast.FuncDecl, marks []directive, c *Class, role kernel.Role) (fn *Func, ok bool) {
 	before := len(r.found)
 	signature := r.info.Defs[decl.Name].Type().(*types.Signature)
-	fn = &Func{Go: decl.Name.Name, Decl: &kernel.Func{Name: r.name(decl, marks), HoldGIL: r.holdGIL(marks)}}
+	fn = &Func{Go: decl.Name.Name, Class: c, Decl: &kernel.Func{Role: role, HoldGIL: r.holdGIL(marks)}}
+	if c != nil {
+		fn.Decl.Class = c.Decl.Name
+	}
+	r.setName(fn, decl, marks)
 	fn.Decl.Doc = docOf(decl)
 	r.typeParams(fn, decl, signature, marks)
 	r.params(fn, decl, signature)
 	r.results(fn, decl, signature)
 	r.args(fn, decl, marks)
 	r.resultMarks(fn, marks)
+	if fn.IsMethod() {
+		fn.bind()
+	}
 	if len(r.found) == before {
 		r.dispatch(fn, decl)
-		r.prepare(fn, decl)
+		r.prepare(fn, decl.Name.Pos())
 	}
 	return fn, len(r.found) == before
 }
 
-// marks returns a function's directives, or nil if it is not exported.
-func (r *reader) marks(decl *ast.FuncDecl) []directive {
-	marks := directivesOf(decl.Doc)
-	if len(marks) == 0 {
-		return nil
-	}
+// IsMethod reports whether the first argument is the object.
+func (fn *Func) IsMethod() bool {
+	return fn.Decl.Role == kernel.Method || fn.Decl.Role == kernel.Getter || fn.Decl.Role == kernel.Setter
+}
+
+// checkMarks checks the directives of a function or a method, one of which must be among the given main ones.
+func (r *reader) checkMarks(decl *ast.FuncDecl, marks []directive, main ...string) bool {
 	if i := slices.IndexFunc(marks, func(d directive) bool { return !known(d.verb) }); i >= 0 {
 		r.add(marks[i].at, "%s", unknown(marks[i].verb))
-		return nil
+		return false
 	}
 	if i := slices.IndexFunc(marks, func(d directive) bool { return d.verb == "state" }); i >= 0 {
 		r.add(marks[i].at, "this directive is for the whole package: write it above the package clause, or apart from functions")
-		return nil
+		return false
 	}
-	switch exports := count(marks, "export"); {
-	case decl.Recv != nil:
-		r.add(marks[0].at, "%s is a method, and only functions can be exported: write a function that calls it", decl.Name.Name)
-	case exports == 0:
+	found := 0
+	for _, verb := range []string{"export", "new", "get", "set"} {
+		n := count(marks, verb)
+		if n > 0 && !slices.Contains(main, verb) {
+			r.add(marks[slices.IndexFunc(marks, func(d directive) bool { return d.verb == verb })].at, "%s", map[string]string{
+				"new": "a constructor is a function, not a method", "get": "an attribute's getter is a method", "set": "an attribute's setter is a method",
+			}[verb])
+			return false
+		}
+		found += n
+	}
+	switch {
+	case found == 0:
 		r.add(marks[0].at, "%s has no //godlpack:export, so this directive has no effect", decl.Name.Name)
-	case exports > 1 || count(marks, "gil") > 1:
-		r.add(marks[len(marks)-1].at, "want export and gil at most once for each function")
+	case found > 1 || count(marks, "gil") > 1:
+		r.add(marks[len(marks)-1].at, "want one of %s, and gil, at most once for each function", strings.Join(main, ", "))
 	default:
-		return marks
+		return true
 	}
-	return nil
+	return false
 }
 
 // prepare checks the declaration by package kernel, as the library does when it is loaded.
-func (r *reader) prepare(fn *Func, decl *ast.FuncDecl) {
+func (r *reader) prepare(fn *Func, at token.Pos) {
 	fn.Decl.Do = func(*kernel.Call) error { return nil } // Do must be set; it is never called here
 	ready, err := kernel.Prepare(*fn.Decl)
 	if err != nil {
-		r.add(decl.Name.Pos(), "%s", dlpack.MessageOf(err))
+		r.add(at, "%s", dlpack.MessageOf(err))
 		return
 	}
 	fn.Decl = ready
@@ -109,24 +162,41 @@ func count(marks []directive, verb string) int {
 	return n
 }
 
-// name returns the Python name: the one in the directive, else the Go name in Python's style.
-func (r *reader) name(decl *ast.FuncDecl, marks []directive) string {
-	name, at := pythonName(decl.Name.Name), decl.Name.Pos()
+// setName sets the Python name: the one in the directive, else the Go name in Python's style. The name of a function may have
+// a class before a dot: then it is a static method.
+func (r *reader) setName(fn *Func, decl *ast.FuncDecl, marks []directive) {
+	name, at := pythonName(strings.TrimPrefix(decl.Name.Name, map[kernel.Role]string{kernel.Getter: "Get", kernel.Setter: "Set"}[fn.Decl.Role])), decl.Name.Pos()
 	for _, d := range marks {
-		if d.verb != "export" || len(d.words) == 0 {
+		if len(d.words) == 0 || !slices.Contains([]string{"export", "new", "get", "set"}, d.verb) {
 			continue
 		}
 		name, at = d.words[0].text, d.words[0].at
-		if len(d.words) > 1 || !isPythonName(name) {
-			r.add(at, "%q is not a valid name of a Python function; want %s", restOf(d), usage("export"))
+		if class, rest, dotted := strings.Cut(name, "."); dotted && d.verb == "export" && fn.Class == nil {
+			i := slices.IndexFunc(r.classes, func(c *Class) bool { return c.Decl.Name == class })
+			if i >= 0 {
+				fn.Class, fn.Decl.Class, fn.Decl.Role, name = r.classes[i], class, kernel.Static, rest
+			}
+		}
+		if len(d.words) > 1 || !isPythonName(name) || d.verb == "new" {
+			r.add(at, "%q is not a valid name of a Python function; want %s", restOf(d), usage(d.verb))
 		}
 	}
-	if first, twice := r.taken[name]; twice {
-		r.add(at, "the Python name %s is taken by the function at %s:%d; give another: //godlpack:export NAME",
-			name, relative(first.Filename), first.Line)
+	if fn.Decl.Role == kernel.Constructor {
+		name = "__init__"
 	}
-	r.taken[name] = r.fset.Position(decl.Name.Pos())
-	return name
+	fn.Decl.Name = name
+	whole := name
+	if fn.Class != nil {
+		whole = fn.Decl.Class + "." + name
+	}
+	if fn.Decl.Role == kernel.Setter {
+		whole += " (setter)"
+	}
+	if first, twice := r.taken[whole]; twice {
+		r.add(at, "the Python name %s is taken by the function at %s:%d; give another: //godlpack:export NAME",
+			whole, relative(first.Filename), first.Line)
+	}
+	r.taken[whole] = r.fset.Position(decl.Name.Pos())
 }
 
 func restOf(d directive) string {
@@ -173,7 +243,7 @@ func (r *reader) params(fn *Func, decl *ast.FuncDecl, signature *types.Signature
 			fn.Context = true
 			continue
 		}
-		v := valueOf(t)
+		v := r.valueOf(t)
 		p := kernel.Param{}
 		if v.Form == None {
 			r.add(id.at, "a value of type %s cannot come from Python: %s", r.typeText(t), hint(t, "take"))
@@ -208,7 +278,7 @@ func (r *reader) results(fn *Func, decl *ast.FuncDecl, signature *types.Signatur
 			fn.Fails = true
 			continue
 		}
-		v := valueOf(t)
+		v := r.valueOf(t)
 		switch {
 		case isError(t):
 			r.add(id.at, "an error must be the last result")

@@ -16,7 +16,7 @@ func (r *reader) packageMarks(file *ast.File) {
 	comments := slices.Clone(file.Comments)
 	for _, decl := range file.Decls {
 		if fn, ok := decl.(*ast.FuncDecl); ok {
-			comments = slices.DeleteFunc(comments, func(c *ast.CommentGroup) bool { return c == fn.Doc })
+			comments = slices.DeleteFunc(comments, func(c *ast.CommentGroup) bool { return c == fn.Doc || r.read[c] })
 		}
 	}
 	for _, c := range comments {
@@ -29,7 +29,7 @@ func (r *reader) packageMarks(file *ast.File) {
 			case d.verb == "result" && c == file.Doc && len(d.words) == 1 && isLike(d.words[0]):
 				r.like = r.framework(d.words[0])
 			default:
-				r.add(d.at, "this directive is not in the comment directly above a function, so it has no effect")
+				r.add(d.at, "this directive is not in the comment directly above a function, a type or a field of an exported type, so it has no effect")
 			}
 		}
 	}

@@ -22,12 +22,13 @@ const Generated = "zz_godlpack.go"
 
 // A Package is an author's package.
 type Package struct {
-	Path   string // its import path
-	Name   string // in its package clause
-	Folder string
-	Types  *types.Package
-	Funcs  []*Func       // by their place in the source
-	State  *kernel.State // its state between calls; nil if a call in a forked process needs no warning or error
+	Path    string // its import path
+	Name    string // in its package clause
+	Folder  string
+	Types   *types.Package
+	Classes []*Class
+	Funcs   []*Func       // by their place in the source; those of classes after the others
+	State   *kernel.State // its state between calls; nil if a call in a forked process needs no warning or error
 
 	Warnings Problems // do not stop the build
 
@@ -175,8 +176,9 @@ func compilerLines(text, folder string) []string {
 
 // read returns a Package with the functions of a package that compiles.
 func read(p *packages.Package, folder string) (*Package, error) {
-	r := &reader{reporter: reporter{fset: p.Fset}, info: p.TypesInfo, taken: map[string]token.Position{}}
+	r := &reader{reporter: reporter{fset: p.Fset}, info: p.TypesInfo, taken: map[string]token.Position{}, read: map[*ast.CommentGroup]bool{}}
 	pkg := &Package{Path: p.PkgPath, Name: p.Name, Folder: folder, Types: p.Types}
+	r.readClasses(p.Syntax)
 	for _, file := range p.Syntax {
 		r.slips(file)
 		r.packageMarks(file)
@@ -184,24 +186,39 @@ func read(p *packages.Package, folder string) (*Package, error) {
 	for _, file := range p.Syntax {
 		pkg.Funcs = append(pkg.Funcs, r.functions(file)...)
 	}
-	pkg.fork = r.fork
+	pkg.Funcs = append(pkg.Funcs, r.members(p.Syntax)...)
+	pkg.Classes, pkg.fork = r.classes, r.fork
+	for _, c := range pkg.Classes {
+		c.Makers = pkg.makers(c)
+	}
 	switch {
 	case p.Name == "main":
 		return nil, errors.New(relative(folder) + ": package main cannot be imported, so its functions cannot be called: " +
 			"give the package another name, and leave func main to the build")
 	case len(r.found) > 0:
 		return nil, r.found
-	case len(pkg.Funcs) == 0:
-		return nil, errors.New(relative(folder) + ": no function is exported: write //godlpack:export above each function that Python is to call")
+	case len(pkg.Funcs)+len(pkg.Classes) == 0:
+		return nil, errors.New(relative(folder) + ": no function and no type is exported: write //godlpack:export above each that Python is to use")
 	}
 	return pkg, nil
+}
+
+// makers returns the functions that return objects of a class.
+func (pkg *Package) makers(c *Class) []string {
+	var names []string
+	for _, fn := range pkg.Funcs {
+		if fn.Class == nil && slices.ContainsFunc(fn.Results, func(v Value) bool { return v.Form == Object && v.Classes[0] == c }) {
+			names = append(names, fn.Decl.Name)
+		}
+	}
+	return names
 }
 
 // functions returns the functions of one file.
 func (r *reader) functions(file *ast.File) []*Func {
 	var all []*Func
 	for _, decl := range file.Decls {
-		if fn, ok := decl.(*ast.FuncDecl); ok {
+		if fn, ok := decl.(*ast.FuncDecl); ok && fn.Recv == nil {
 			if f, ok := r.function(fn); ok {
 				all = append(all, f)
 			}

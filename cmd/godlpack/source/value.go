@@ -24,7 +24,9 @@ const (
 	Mut
 	DeviceOf
 	DeviceMut
-	List // of values of another form
+	List      // of values of another form
+	Object    // a pointer to an exported type
+	Interface // an interface that exported types implement
 )
 
 // kinds maps each form to its kernel.Kind.
@@ -32,7 +34,7 @@ var kinds = map[Form]kernel.Kind{
 	Bool: kernel.KindBool, Int: kernel.KindInt, Float: kernel.KindFloat, String: kernel.KindString,
 	Bytes: kernel.KindBytes, DType: kernel.KindDType, Device: kernel.KindDevice, Callable: kernel.KindCallable,
 	Of: kernel.KindTensor, Mut: kernel.KindTensor, DeviceOf: kernel.KindTensor, DeviceMut: kernel.KindTensor,
-	List: kernel.KindList,
+	List: kernel.KindList, Object: kernel.KindObject, Interface: kernel.KindObject,
 }
 
 // Tensor reports whether the form is one of the four views.
@@ -45,11 +47,21 @@ type Value struct {
 	Pointer bool       // None becomes nil
 	Element types.Type // of a tensor: float32, or a type parameter
 	Items   *Value     // of a list
+	Classes []*Class   // of an object: its class, or those that implement the interface
 	Default any        // the argument of kernel.DefaultOf, if the declaration has a default
 }
 
 // holdsTensor reports whether v is a tensor or a list of tensors.
 func (v Value) holdsTensor() bool { return v.Form.Tensor() || v.Form == List && v.Items.Form.Tensor() }
+
+// classNames returns the names of the classes in Python.
+func (v Value) classNames() []string {
+	var names []string
+	for _, c := range v.Classes {
+		names = append(names, c.Decl.Name)
+	}
+	return names
+}
 
 // named are the types of godlpack's own packages that can be exchanged.
 var named = map[string]Form{

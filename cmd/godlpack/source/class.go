@@ -1,0 +1,378 @@
+package source
+
+import (
+	"go/ast"
+	"go/token"
+	"go/types"
+	"slices"
+	"strings"
+
+	"godlpack/kernel"
+)
+
+// A Class is one exported type, which is a class in Python.
+type Class struct {
+	Go     string // its name in Go
+	Decl   kernel.Class
+	Makers []string // functions that return its objects, where there is no constructor
+
+	named  *types.Named
+	fields *ast.FieldList // of a struct
+}
+
+// classes reads the exported types of all files, before the functions that use them.
+func (r *reader) readClasses(files []*ast.File) {
+	for _, file := range files {
+		for _, decl := range file.Decls {
+			group, ok := decl.(*ast.GenDecl)
+			if !ok || group.Tok != token.TYPE {
+				continue
+			}
+			for _, spec := range group.Specs {
+				spec := spec.(*ast.TypeSpec)
+				doc := spec.Doc
+				if doc == nil && len(group.Specs) == 1 {
+					doc = group.Doc
+				}
+				r.class(spec, doc)
+			}
+		}
+	}
+}
+
+// class reads one type, if it is exported.
+func (r *reader) class(spec *ast.TypeSpec, doc *ast.CommentGroup) {
+	marks := directivesOf(doc)
+	if len(marks) == 0 {
+		return
+	}
+	r.read[doc] = true
+	for _, d := range marks {
+		if d.verb != "export" || len(d.words) > 1 {
+			r.add(d.at, "above a type, want //godlpack:export [PythonName]")
+			return
+		}
+	}
+	named, ok := r.info.Defs[spec.Name].Type().(*types.Named)
+	switch {
+	case len(marks) > 1:
+		r.add(marks[1].at, "export is said once a type")
+		return
+	case spec.Assign != 0 || !ok:
+		r.add(spec.Pos(), "%s is another name of a type: export the type itself, or define a new type", spec.Name.Name)
+		return
+	case spec.TypeParams != nil:
+		r.add(spec.Pos(), "%s has type parameters: define a type for each instance, such as type %[1]sFloat32 struct{ %[1]s[float32] }", spec.Name.Name)
+		return
+	case types.IsInterface(named):
+		r.add(spec.Pos(), "%s is an interface, and objects are of the types that implement it: export these; parameters of type %[1]s then take them", spec.Name.Name)
+		return
+	}
+	c := &Class{Go: spec.Name.Name, Decl: kernel.Class{Name: r.className(spec, marks[0]), Doc: commentOf(doc, spec.Name.Name)}, named: named}
+	if s, ok := spec.Type.(*ast.StructType); ok {
+		c.fields = s.Fields
+		for _, f := range c.fields.List {
+			r.read[f.Doc], r.read[f.Comment] = true, true
+		}
+	}
+	r.classes = append(r.classes, c)
+}
+
+// className returns the name of the class in Python: the one in the directive, else Go's with a capital.
+func (r *reader) className(spec *ast.TypeSpec, mark directive) string {
+	name, at := strings.ToUpper(spec.Name.Name[:1])+spec.Name.Name[1:], spec.Pos()
+	if len(mark.words) == 1 {
+		name, at = mark.words[0].text, mark.words[0].at
+	}
+	if !isPythonName(name) {
+		r.add(at, "%q is not a name for a Python class", name)
+	}
+	r.take(name, at)
+	return name
+}
+
+// take records a name in the module, and reports one that is taken.
+func (r *reader) take(name string, at token.Pos) {
+	if first, twice := r.taken[name]; twice {
+		r.add(at, "the Python name %s is taken at %s:%d; give another: //godlpack:export NAME", name, relative(first.Filename), first.Line)
+	}
+	r.taken[name] = r.fset.Position(at)
+}
+
+// classOf returns the exported class of a type or a pointer to it; nil if it is none.
+func (r *reader) classOf(t types.Type) *Class {
+	t = types.Unalias(t)
+	if pointer, ok := t.(*types.Pointer); ok {
+		t = types.Unalias(pointer.Elem())
+	}
+	for _, c := range r.classes {
+		if types.Identical(c.named, t) {
+			return c
+		}
+	}
+	return nil
+}
+
+// implementing returns the classes whose objects implement an interface with methods.
+func (r *reader) implementing(t types.Type) []*Class {
+	i, ok := t.Underlying().(*types.Interface)
+	if !ok || i.Empty() || !i.IsMethodSet() || isTypeParam(t) || isError(t) {
+		return nil
+	}
+	var found []*Class
+	for _, c := range r.classes {
+		if types.Implements(types.NewPointer(c.named), i) {
+			found = append(found, c)
+		}
+	}
+	return found
+}
+
+// valueOf is the function valueOf, with the package's classes.
+func (r *reader) valueOf(t types.Type) Value {
+	t = types.Unalias(t)
+	if _, pointer := t.(*types.Pointer); pointer {
+		if c := r.classOf(t); c != nil {
+			return Value{Form: Object, Type: c.named, Classes: []*Class{c}}
+		}
+	}
+	if classes := r.implementing(t); classes != nil {
+		return Value{Form: Interface, Type: t, Classes: classes}
+	}
+	if slice, ok := t.Underlying().(*types.Slice); ok {
+		if items := r.valueOf(slice.Elem()); items.Form == Object || items.Form == Interface {
+			return Value{Form: List, Type: t, Items: &items}
+		}
+	}
+	return valueOf(t)
+}
+
+// members returns the functions that make up the classes: their methods, those of embedded structs too, and their fields.
+func (r *reader) members(files []*ast.File) []*Func {
+	decls := map[*types.Func]*ast.FuncDecl{}
+	for _, file := range files {
+		for _, decl := range file.Decls {
+			if fn, ok := decl.(*ast.FuncDecl); ok && fn.Recv != nil {
+				decls[r.info.Defs[fn.Name].(*types.Func)] = fn
+			}
+		}
+	}
+	var all []*Func
+	for _, c := range r.classes {
+		all = append(all, r.fieldsOf(c)...)
+		methods := types.NewMethodSet(types.NewPointer(c.named))
+		var found []*types.Func
+		for i := range methods.Len() {
+			found = append(found, methods.At(i).Obj().(*types.Func))
+		}
+		slices.SortFunc(found, func(a, b *types.Func) int { return int(a.Pos()) - int(b.Pos()) }) // as in the source
+		for _, m := range found {
+			all = append(all, r.methodsOf(c, m, decls[m])...)
+		}
+		all = append(all, r.restoring(c)...)
+	}
+	for m, decl := range decls {
+		if marks := directivesOf(decl.Doc); len(marks) > 0 && !r.read[decl.Doc] {
+			r.add(marks[0].at, "%s is a method of a type that is not exported, nor embedded in one: write //godlpack:export above the type too", m.Name())
+		}
+	}
+	return all
+}
+
+// methodsOf returns what a Go method is in Python: by its directive, by convention, by both, or nothing.
+func (r *reader) methodsOf(c *Class, m *types.Func, decl *ast.FuncDecl) []*Func {
+	var all []*Func
+	if decl != nil && len(directivesOf(decl.Doc)) > 0 {
+		if r.read[decl.Doc] { // promoted from an embedded struct that is exported too: errors were reported
+			defer func(n int) { r.found = r.found[:n] }(len(r.found))
+		}
+		r.read[decl.Doc] = true
+		if fn, ok := r.method(c, decl); ok {
+			all = append(all, fn)
+		}
+	}
+	for _, p := range protocols {
+		if p.method != m.Name() || !p.fits(m.Signature(), c) {
+			continue
+		}
+		for _, name := range p.names {
+			if slices.ContainsFunc(all, func(fn *Func) bool { return fn.Decl.Name == name }) {
+				continue
+			}
+			all = append(all, r.conventional(c, m, decl, name))
+		}
+	}
+	return all
+}
+
+// method reads a method that has directives.
+func (r *reader) method(c *Class, decl *ast.FuncDecl) (*Func, bool) {
+	marks := directivesOf(decl.Doc)
+	role := kernel.Method
+	for _, d := range marks {
+		switch d.verb {
+		case "get":
+			role = kernel.Getter
+		case "set":
+			role = kernel.Setter
+		}
+	}
+	if !r.checkMarks(decl, marks, "export", "get", "set") {
+		return nil, false
+	}
+	return r.callable(decl, marks, c, role)
+}
+
+// A protocol is a Go convention that Python has, too.
+type protocol struct {
+	method string
+	names  []string // in Python; see python/godlpack/_classes.py
+	fits   func(s *types.Signature, c *Class) bool
+}
+
+var protocols = []protocol{
+	{"Len", []string{"__len__"}, func(s *types.Signature, _ *Class) bool { return is(s, "()", "(int)") }},
+	{"String", []string{"__str__", "__repr__"}, func(s *types.Signature, _ *Class) bool { return is(s, "()", "(string)") }},
+	{"Close", []string{"close"}, func(s *types.Signature, _ *Class) bool { return is(s, "()", "(error)") || is(s, "()", "()") }},
+	{"Hash", []string{"__hash__"}, func(s *types.Signature, _ *Class) bool {
+		return is(s, "()", "(uint64)") || is(s, "()", "(int64)") || is(s, "()", "(int)") || is(s, "()", "(uint32)")
+	}},
+	{"Equal", []string{"__equal__"}, func(s *types.Signature, c *Class) bool { return takesOne(s, c) && is(s, "", "(bool)") }},
+	{"Compare", []string{"__compare__"}, func(s *types.Signature, c *Class) bool { return takesOne(s, c) && is(s, "", "(int)") }},
+	{"MarshalBinary", []string{"__marshal__"}, func(s *types.Signature, _ *Class) bool { return is(s, "()", "([]byte, error)") }},
+}
+
+// is compares the types of parameters and results; "" is any.
+func is(s *types.Signature, params, results string) bool {
+	text := func(t *types.Tuple) string {
+		var parts []string
+		for v := range t.Variables() {
+			parts = append(parts, types.TypeString(v.Type(), nil))
+		}
+		return strings.ReplaceAll("("+strings.Join(parts, ", ")+")", "[]uint8", "[]byte")
+	}
+	return (params == "" || text(s.Params()) == params) && (results == "" || text(s.Results()) == results)
+}
+
+// takesOne reports whether a method takes one pointer to its class.
+func takesOne(s *types.Signature, c *Class) bool {
+	return s.Params().Len() == 1 && types.Identical(s.Params().At(0).Type(), types.NewPointer(c.named))
+}
+
+// conventional makes the function of a method without directives.
+func (r *reader) conventional(c *Class, m *types.Func, decl *ast.FuncDecl, name string) *Func {
+	fn := &Func{Go: m.Name(), Class: c, Decl: &kernel.Func{Name: name, Class: c.Decl.Name, Role: kernel.Method}}
+	if decl != nil {
+		fn.Decl.Doc = docOf(decl)
+	}
+	for p := range m.Signature().Params().Variables() {
+		v := r.valueOf(p.Type())
+		fn.Args, fn.Decl.Params = append(fn.Args, v), append(fn.Decl.Params, kernel.Param{Name: "other", Kind: kinds[v.Form], Classes: v.classNames()})
+	}
+	for result := range m.Signature().Results().Variables() {
+		if isError(result.Type()) {
+			fn.Fails = true
+			continue
+		}
+		v := r.valueOf(result.Type())
+		fn.Results, fn.Decl.Results = append(fn.Results, v), append(fn.Decl.Results, r.param(fn, v, field{}))
+	}
+	fn.bind()
+	r.prepare(fn, m.Pos())
+	return fn
+}
+
+// restoring returns the function that makes an object of what MarshalBinary returned, if the class has UnmarshalBinary.
+func (r *reader) restoring(c *Class) []*Func {
+	m, _, _ := types.LookupFieldOrMethod(types.NewPointer(c.named), true, c.named.Obj().Pkg(), "UnmarshalBinary")
+	f, ok := m.(*types.Func)
+	if !ok || !is(f.Signature(), "([]byte)", "(error)") {
+		return nil
+	}
+	bytes := Value{Form: Bytes, Type: types.NewSlice(types.Typ[types.Byte])}
+	object := Value{Form: Object, Type: c.named, Classes: []*Class{c}}
+	fn := &Func{Go: "UnmarshalBinary", Class: c, Access: Restore, Fails: true, Args: []Value{bytes}, Results: []Value{object}, Decl: &kernel.Func{
+		Name: "__unmarshal__", Class: c.Decl.Name, Role: kernel.Constructor,
+		Params:  []kernel.Param{{Name: "data", Kind: kernel.KindBytes}},
+		Results: []kernel.Param{{Kind: kernel.KindObject, Classes: object.classNames()}},
+	}}
+	r.prepare(fn, f.Pos())
+	return []*Func{fn}
+}
+
+// fieldsOf returns the getters and setters of a struct's exported fields.
+func (r *reader) fieldsOf(c *Class) []*Func {
+	if c.fields == nil {
+		return nil
+	}
+	var all []*Func
+	for _, f := range c.fields.List {
+		for _, comment := range []*ast.CommentGroup{f.Doc, f.Comment} {
+			marks := directivesOf(comment)
+			if len(marks) == 0 {
+				continue
+			}
+			for _, id := range f.Names {
+				all = append(all, r.attribute(c, id, comment, marks[0])...)
+			}
+		}
+	}
+	return all
+}
+
+// attribute returns the getter of a field, and its setter unless the directive says readonly.
+func (r *reader) attribute(c *Class, id *ast.Ident, doc *ast.CommentGroup, mark directive) []*Func {
+	name, readonly := pythonName(id.Name), false
+	for _, w := range mark.words {
+		if w.text == "readonly" {
+			readonly = true
+		} else {
+			name = w.text
+		}
+	}
+	v := r.valueOf(r.info.Defs[id].Type())
+	switch {
+	case mark.verb != "export" || len(mark.words) > 2 || !isPythonName(name):
+		r.add(mark.at, "above a field, want //godlpack:export [python_name] [readonly]")
+		return nil
+	case v.Form == None || v.Form == Callable || v.holdsTensor():
+		r.add(id.Pos(), "a field of type %s cannot be an attribute: write a method that returns what Python needs, by //godlpack:get", r.typeText(r.info.Defs[id].Type()))
+		return nil
+	}
+	decl := func(role kernel.Role) *Func {
+		return &Func{Go: id.Name, Class: c, Access: Field, Decl: &kernel.Func{Name: name, Class: c.Decl.Name, Role: role, Doc: commentOf(doc, id.Name), HoldGIL: true}}
+	}
+	get := decl(kernel.Getter)
+	get.Results, get.Decl.Results = []Value{v}, []kernel.Param{r.param(get, v, field{})}
+	all := []*Func{get}
+	if !readonly {
+		set := decl(kernel.Setter)
+		p := r.param(set, v, field{})
+		p.Name = "value"
+		set.Args, set.Decl.Params = []Value{v}, []kernel.Param{p}
+		all = append(all, set)
+	}
+	for _, fn := range all {
+		fn.bind()
+		r.prepare(fn, id.Pos())
+	}
+	return all
+}
+
+// bind makes the object the first argument of a method or an accessor.
+func (fn *Func) bind() {
+	self := Value{Form: Object, Type: fn.Class.named, Classes: []*Class{fn.Class}}
+	fn.Args = append([]Value{self}, fn.Args...)
+	p := kernel.Param{Name: "self", Kind: kernel.KindObject, Classes: self.classNames()}
+	fn.Decl.Params = append([]kernel.Param{p}, fn.Decl.Params...)
+}
+
+// commentOf returns a comment in the style of a docstring: "Index holds vectors" becomes "Holds vectors".
+func commentOf(doc *ast.CommentGroup, name string) string {
+	text := strings.TrimSpace(doc.Text())
+	rest, ok := strings.CutPrefix(text, name+" ")
+	if !ok || rest == "" {
+		return text
+	}
+	return strings.ToUpper(rest[:1]) + rest[1:]
+}
