@@ -22,11 +22,16 @@ import extension
 # Without no_memory, which replaces malloc as the sanitizer does, and without the tests of forks: fork() may copy a lock
 # of gcc's sanitizer that another thread holds, and the child hangs in it.
 TESTS = ["malformed_input", "from_dlpack", "dlpack_method", "table", "buffer", "numpy", "pickle", "lifetime"]
-TESTS += ["functions", "go_library"]
+TESTS += ["functions", "go_library", "classes"]
 RECORDS = "10000"
 C_ALONE = os.environ.get("GODLPACK_ASAN") == "c"
 BYTES = "tests/test_lifetime.py::test_bytes_stay"  # the sanitizer delays the reuse of freed memory
 CHAINS = "tests/test_lifetime.py::test_long_chain"  # stack frames are several times as large under the sanitizer
+CHILDREN = [  # forks, and the end of a process whose daemon thread is in a call
+    "tests/test_classes.py::test_fork",
+    "tests/test_classes.py::test_pools",
+    "tests/test_classes.py::test_exit_with_objects",
+]
 FRAMEWORKS = [  # torch and jax take most of a minute to load under the sanitizer
     "tests/test_lifetime.py::test_after_finalization_of_others",
     "tests/test_lifetime.py::test_exit_with_tensors_of_others",
@@ -60,7 +65,7 @@ def module() -> AbstractContextManager[Path]:
 
 def main() -> int:
     tests = sys.argv[1:] or [f"tests/test_{name}.py" for name in TESTS]
-    unwanted = [BYTES] if sys.argv[1:] else [BYTES, CHAINS, *FRAMEWORKS]
+    unwanted = [BYTES] if sys.argv[1:] else [BYTES, CHAINS, *CHILDREN, *FRAMEWORKS]
     with module() as folder:
         environment = {
             "LD_PRELOAD": f"{library('libasan.so')} {library('libstdc++.so')}",  # torch loads its own libstdc++ later

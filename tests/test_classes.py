@@ -1,0 +1,495 @@
+"""Classes of Go types: construction, methods, attributes, protocols, identity, lifetime, forks, pickles."""
+
+import copy
+import gc
+import inspect
+import multiprocessing
+import pickle
+import random
+import threading
+import time
+import weakref
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import godlpack as gd
+from godlpack import _tool
+
+pytestmark = pytest.mark.skipif(not _tool.find_go(), reason="needs Go")
+
+FOLDER = Path(__file__).parent / "testdata" / "classes"
+
+
+@pytest.fixture(scope="module")
+def go(own_cache):
+    return gd.load(FOLDER)
+
+
+def rows(n, dim):
+    return np.arange(n * dim, dtype="f4").reshape(n, dim)
+
+
+# ---- construction ----
+
+
+def test_constructor(go):
+    ix = go.Index(3, label="a")
+    assert type(ix) is go.Index and isinstance(ix, gd.Object)
+    assert (ix.dim, ix.label) == (3, "a")
+    assert go.Index(dim=2).label == ""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "keywords", "error", "text"),
+    [
+        ((0,), {}, ValueError, "dim: want at least 1, got 0"),
+        ((), {}, TypeError, r"Index\(\) missing argument 'dim'"),
+        (("x",), {}, TypeError, r"Index\(\): argument 'dim': want int, got str"),
+        ((1, 2), {}, TypeError, r"Index\(\): argument 'label': want str, got int"),
+        ((1, "a", 3), {}, TypeError, r"Index.__init__\(\) takes 2 positional arguments but 3 were given"),
+        ((1,), {"size": 2}, TypeError, r"Index.__init__\(\) got an unexpected keyword argument 'size'"),
+        ((1000,), {}, RuntimeError, "the constructor returned nil"),
+    ],
+)
+def test_constructor_refuses(go, arguments, keywords, error, text):
+    with pytest.raises(error, match=text):
+        go.Index(*arguments, **keywords)
+
+
+def test_second_init(go):
+    ix = go.Index(3)
+    with pytest.raises(RuntimeError, match="has a Go object already"):
+        ix.__init__(4)
+    assert ix.dim == 3
+    with pytest.raises(TypeError, match="want a new object as the first argument"):
+        go.Index.__init__(3)
+    with pytest.raises(TypeError, match=r"want an object of .*Index.*, got one of .*Circle"):
+        go.Index.__init__(go.Circle.__new__(go.Circle), 3)
+
+
+def test_no_constructor(go):
+    with pytest.raises(TypeError, match=r"Square has no constructor: call make_square\(\)"):
+        go.Square()
+    with pytest.raises(TypeError, match="base of classes"):
+        gd.Object()
+
+
+def test_static_method(go):
+    assert go.Index.parse("17").dim == 17
+    assert go.Index(1).parse("3").dim == 3
+    with pytest.raises(RuntimeError, match="expected integer"):
+        go.Index.parse("x")
+
+
+# ---- methods and attributes ----
+
+
+def test_methods(go):
+    ix = go.Index(2)
+    ix.add(rows(3, 2))
+    ix.add(rows=rows(1, 2), times=2)
+    np.testing.assert_array_equal(ix.rows(like=np.ndarray), np.vstack([rows(3, 2)] + [rows(1, 2)] * 2))
+    bound = ix.add
+    bound(rows(1, 2))
+    assert len(ix) == 6
+    go.Index.add(ix, rows(1, 2))
+    assert len(ix) == 7
+    with pytest.raises(RuntimeError, match="another number of elements"):
+        ix.add(rows(1, 3))
+    with pytest.raises(TypeError, match=r"Index.add\(\): argument 'rows': want float32\[n, d\]"):
+        ix.add(3)
+    with pytest.raises(TypeError, match=r"Index.add\(\) missing argument 'rows'"):
+        ix.add()
+    with pytest.raises(RuntimeError, match="on purpose"):
+        ix.panic()
+
+
+@pytest.mark.parametrize("other", [3, None, "x", object(), [1], np.zeros(2)])
+def test_not_an_object(go, other):
+    with pytest.raises((TypeError, ValueError), match=r"Index.itself\(\): argument 'self': want Index"):
+        go.Index.itself(other)
+
+
+def test_another_class(go):
+    with pytest.raises(TypeError, match=r"Index.itself\(\): argument 'self': want Index, got Square"):
+        go.Index.itself(go.make_square(1))
+    with pytest.raises(TypeError, match=r"dims\(\): argument 'all': element 1: want Index, got Circle"):
+        go.dims([go.Index(1), go.Circle(1)])
+    with pytest.raises(TypeError, match="want Square or Circle, got Index"):
+        go.area_of(go.Index(1))
+
+
+def test_another_library(go, tmp_path):
+    other = gd.load_inline("package other\n\n//godlpack:export\ntype Index struct{ Dim int }\n\n"
+                           "//godlpack:new\nfunc New() *Index { return &Index{} }\n\n"
+                           "//godlpack:export\nfunc Dim(ix *Index) int { return ix.Dim }\n")  # fmt: skip
+    with pytest.raises(TypeError, match=r"dims\(\): .* is a class of another library"):
+        go.dims([other.Index()])
+    with pytest.raises(TypeError, match=r"dim\(\): .* is a class of another library"):
+        other.dim(go.Index(1))
+
+
+def test_attributes(go):
+    ix, other = go.Index(2), go.Index(3)
+    for name, value in {
+        "label": "ä\0b",
+        "key": b"a\0b",
+        "names": ["x", ""],
+        "scale": 0.5,
+        "other": other,
+        "ids": [1, -(2**63)],
+        "on": True,
+        "width": 255,
+    }.items():
+        setattr(ix, name, value)
+        assert getattr(ix, name) == value, name
+    assert ix.other is other
+    with pytest.raises(AttributeError):
+        ix.dim = 5
+    with pytest.raises(AttributeError):
+        ix.nothing = 5
+    with pytest.raises(ValueError, match=r"Index.width\(\): argument 'value': want uint8, got 256"):
+        ix.width = 256
+    with pytest.raises(TypeError, match=r"Index.label\(\): argument 'value': want str, got int"):
+        ix.label = 3
+    assert ix.label == "ä\0b"
+
+
+def test_getter_and_setter(go):
+    ix, other = go.Index(2), go.Index(3)
+    assert ix.next is None
+    ix.next = other
+    assert ix.next is other
+    with pytest.raises(ValueError, match="not its own next"):
+        ix.next = ix
+    with pytest.raises(TypeError, match="want Index, got None"):
+        ix.next = None
+
+
+# ---- Go's conventions ----
+
+
+def test_protocols(go):
+    ix = go.Index(2, "a")
+    ix.add(rows(3, 2))
+    assert len(ix) == 3 and str(ix) == repr(ix) == 'Index(2, "a")'
+    assert list(ix) == [0, 1, 2, 3, 4, 5] and ix[2] == 2
+    ix[2] = 7
+    assert 7 in ix and 8 not in ix
+    with pytest.raises(IndexError):
+        ix[6]
+    assert ix == go.Index(2, "a") and ix != go.Index(2, "b") and ix != 3 and ix != "x"
+    assert go.Index(1) < go.Index(2) <= go.Index(2) and go.Index(3) > go.Index(2) >= go.Index(1)
+    assert sorted(go.Index(n) for n in (3, 1, 2))[2].dim == 3
+    with pytest.raises(TypeError):
+        assert ix < 3
+    assert hash(go.Index(2, "a")) == hash(ix) and {ix: 1}[go.Index(2, "a")] == 1
+    assert bool(go.Index(1)) is False  # len() is 0
+    assert hash(go.make_square(1)) != hash(go.make_square(1))
+
+
+def test_close(go):
+    with go.Index(2) as ix:
+        ix.add(rows(1, 2))
+    assert len(ix) == 0
+    with pytest.raises(RuntimeError, match="closed already"):
+        ix.close()
+    with pytest.raises(ZeroDivisionError), go.Index(2) as ix:
+        ix.add(rows(1, 2))
+        raise ZeroDivisionError
+
+
+def test_interfaces_and_embedding(go):
+    circle, square = go.make_shape(True, 1), go.make_shape(False, 2)
+    assert (type(circle), type(square)) == (go.Circle, go.Square)
+    assert go.total([circle, square]) == 7 and go.total([]) == 0 and go.area_of(square) == 4
+    assert circle.hello() == "hello circle"
+    with pytest.raises(TypeError, match=r"classes\.Hidden: export its type"):
+        go.make_hidden()
+
+
+def test_same_address(go):
+    """A struct and its first field are two objects."""
+    circle = go.Circle(1)
+    center = circle.center()
+    assert type(center) is go.Inner and circle.center() is center
+    center.n = 5
+    assert center.n == 5
+    a, b = go.Nothing(), go.Nothing()
+    del a
+    gc.collect()
+    assert repr(b)
+
+
+# ---- identity ----
+
+
+def test_identity(go):
+    ix = go.Index(3)
+    assert ix.itself() is ix and ix.itself().itself() is ix
+    two, n = go.two(ix)
+    assert two is ix and n == 3
+    first = id(go.kept())
+    assert first == id(None)
+    many = go.many(100)
+    assert len(set(map(id, many))) == 100 and go.dims(many) == list(range(1, 101))
+    assert go.many(0) == [] and go.none() is None
+    with pytest.raises(ValueError, match="want a list of Index, got one with nil in it"):
+        go.many(-1)
+
+
+# ---- subclasses ----
+
+
+def test_subclass(go):
+    class Named(go.Index):
+        def __init__(self, name):
+            super().__init__(len(name), name)
+            self.name = name
+
+        def shout(self):
+            return self.name.upper()
+
+    ix = Named("abc")
+    assert ix.shout() == "ABC" and ix.dim == 3 and go.dims([ix]) == [3] and ix.itself() is ix
+    assert ix == go.Index(3, "abc") and go.Index(3, "abc") == ix
+    kept = ix.next = Named("de")
+    assert ix.next is kept and ix.next.name == "de"
+    del kept
+    assert type(ix.next) is go.Index and ix.next.label == "de"  # Go keeps its part of the object alone
+    again = copy.copy(ix)
+    assert type(again) is Named and again.name == "abc" and again.label == "abc" and again is not ix
+
+    class Forgets(go.Index):
+        def __init__(self):
+            pass
+
+    for use in (len, str, lambda x: x.dim, lambda x: go.dims([x])):
+        with pytest.raises(RuntimeError, match=r"must call super\(\).__init__\(\)"):
+            use(Forgets())
+
+
+def test_object_without_init(go):
+    ix = go.Index.__new__(go.Index)
+    with pytest.raises(RuntimeError, match="has no Go object yet"):
+        ix.itself()
+    ix.__init__(3)
+    assert ix.itself() is ix
+
+
+# ---- lifetime ----
+
+
+def alive(go, wanted, patience=5):
+    end = time.monotonic() + patience
+    while (n := go.guests()) != wanted and time.monotonic() < end:
+        time.sleep(0.001)
+    return n
+
+
+def test_dropped(go):
+    before = go.guests()
+    guests = [go.Guest() for _ in range(1000)]
+    assert go.guests() == before + 1000
+    del guests
+    gc.collect()
+    assert alive(go, before) == before
+
+
+def test_dropped_without_further_calls(go):
+    """The list of dropped objects is emptied although nobody calls the library: Go's memory is freed."""
+    ref = weakref.ref(guest := go.Guest())
+    before = go.guests()
+    del guest
+    assert ref() is None
+    time.sleep(0.2)
+    assert go.guests() == before - 1
+
+
+def test_go_keeps_what_python_dropped(go):
+    guest = go.Guest()
+    go.keep(guest)
+    n = go.guests()
+    del guest
+    gc.collect()
+    assert alive(go, n) == n
+    again = go.kept()
+    assert type(again) is go.Guest and go.kept() is again
+    go.keep(go.Guest())
+    del again
+    assert alive(go, n) == n
+
+
+def test_returned_while_it_is_dropped(go):
+    """Python drops an object while Go returns it on other threads: it stays what it is."""
+    go.keep(go.Guest())
+    errors = []
+
+    def take():
+        for _ in range(2000):
+            guest = go.kept()
+            if type(guest) is not go.Guest:
+                errors.append(guest)
+            del guest
+
+    threads = [threading.Thread(target=take) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not errors and type(go.kept()) is go.Guest
+
+
+def test_cycles_of_python(go):
+    class Holds(go.Guest):
+        pass
+
+    before = go.guests()
+    for _ in range(100):
+        x = Holds()
+        x.me = x
+    del x
+    gc.collect()
+    assert alive(go, before) == before
+
+
+def test_failures_leave_nothing(go):
+    before = go.guests()
+    for _ in range(50):
+        with pytest.raises(TypeError):
+            go.keep([go.Guest()])
+        with pytest.raises(RuntimeError):
+            go.Guest().__init__()
+    assert alive(go, before) == before
+
+
+def test_random_use(go):
+    """Objects in lists, attributes, threads and subclasses, at random; Go's view of each agrees with Python's."""
+    rng, known = random.Random(1), {}
+    for step in range(5000):
+        action = rng.randrange(6)
+        if action == 0 or not known:
+            ix = go.Index(step + 1001, str(step))
+            known[step] = ix
+        elif action == 1:
+            del known[rng.choice(list(known))]
+        elif action == 2:
+            a, b = rng.choices(list(known), k=2)
+            if a != b:
+                known[a].other = known[b]
+                assert known[a].other is known[b]
+        elif action == 3:
+            keys = rng.choices(list(known), k=5)
+            assert go.dims([known[k] for k in keys]) == [k + 1001 for k in keys]
+        elif action == 4:
+            k = rng.choice(list(known))
+            assert known[k].itself() is known[k] and known[k].label == str(k)
+        else:
+            k = rng.choice(list(known))
+            other = known[k].other if known[k].dim and rng.random() < 0.5 and known[k].itself() is not None else None
+            assert other is None or other.label == str(other.dim - 1001)
+            del other
+
+
+# ---- pickles, processes ----
+
+
+def test_pickle(go):
+    ix = go.Index(3, "a")
+    for protocol in range(2, pickle.HIGHEST_PROTOCOL + 1):
+        assert pickle.loads(pickle.dumps(ix, protocol)) == ix
+    assert copy.deepcopy([ix, ix]) == [ix, ix]
+    a, b = copy.deepcopy([ix, ix])
+    assert a is b and a is not ix
+    assert pickle.loads(pickle.dumps(go.Index)) is go.Index
+    assert pickle.loads(pickle.dumps(ix.add)).__self__ == ix
+    assert pickle.loads(pickle.dumps(go.Index.add)) is go.Index.add
+    for x in (go.make_square(1), go.Guest()):
+        for f in (pickle.dumps, copy.copy, copy.deepcopy):
+            with pytest.raises(
+                TypeError, match=r"cannot pickle or copy an object of .*: its Go type has no MarshalBinary"
+            ):
+                f(x)
+
+
+def total(ix):
+    return ix.dim + len(ix.label)
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
+def test_pools(go, method):
+    with ProcessPoolExecutor(2, multiprocessing.get_context(method)) as pool:
+        assert list(pool.map(total, [go.Index(n, "ab") for n in range(1, 9)])) == [n + 2 for n in range(1, 9)]
+
+
+CHILD = """
+import os, sys
+import godlpack as gd
+go = gd.load({folder!r})
+ix, guest = go.Index(3, "a"), go.Guest()
+
+def refused(f):
+    try:
+        f()
+    except RuntimeError as error:
+        assert "was made before this process was forked" in str(error) and "Index" in str(error), error
+        return True
+
+if not (pid := os.fork()):
+    assert refused(lambda: len(ix)) and refused(lambda: ix.label) and refused(lambda: go.dims([ix]))
+    mine = [go.Index(n) for n in range(1, 10)]
+    assert go.dims(mine) == list(range(1, 10)) and refused(lambda: go.dims([mine[0], ix]))
+    del ix, guest
+    assert go.Index(5).itself().dim == 5
+    sys.stdout.flush()
+    os._exit(0)
+assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+assert ix.itself() is ix and len(ix) == 0
+print("done")
+"""
+
+
+def test_fork(python, go, own_cache):
+    assert python(CHILD.format(folder=str(FOLDER))) == "done\n"
+
+
+def test_exit_with_objects(python, go):
+    """At the interpreter's end objects are dropped, on the main thread and in threads; nothing waits."""
+    script = f"""
+import threading
+import godlpack as gd
+go = gd.load({str(FOLDER)!r})
+kept = [go.Guest() for _ in range(1000)]
+class Cycle(go.Guest): pass
+x = Cycle(); x.me = x
+def work():
+    while True:
+        go.Guest()
+threading.Thread(target=work, daemon=True).start()
+print("done")
+"""
+    assert python(script) == "done\n"
+
+
+# ---- as a Python programmer sees it ----
+
+
+def test_names(go):
+    assert go.Index.__name__ == "Index" and go.Index.__module__ == "classes" and go.Index.__doc__ == "Holds vectors."
+    assert repr(go.Index) == "<class 'classes.Index'>"
+    assert go.Index.add.__qualname__ == "Index.add" and "Adds rows." in go.Index.add.__doc__
+    assert "number of elements" in go.Index.dim.__doc__
+    assert str(inspect.signature(go.Index)) == "(dim, label='')"
+    assert str(inspect.signature(go.Index.add)) == "(self, rows, times=1)"
+    assert str(inspect.signature(go.Index(1).add)) == "(rows, times=1)"
+    assert sorted(name for name in go.__all__ if name[0].isupper()) == [
+        "Circle", "Guest", "Index", "Inner", "Nothing", "Square",
+    ]  # fmt: skip
+    assert "parse" in dir(go.Index) and "__unmarshal__" not in dir(go.Index)
+
+
+def test_reload_keeps_classes(go):
+    assert gd.load(FOLDER).Index is go.Index
