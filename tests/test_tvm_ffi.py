@@ -113,9 +113,15 @@ def test_function_release(echo):
     assert after["storages_freed"] - before["storages_freed"] == 100
 
 
-def test_function_asks_by_the_table():
+@pytest.fixture(scope="module")
+def published():
+    """A type with a table. tvm-ffi keeps each type that it has asked for one."""
+    return publish(fake_table())
+
+
+def test_function_asks_by_the_table(published):
     """It does not use __dlpack__: its results would be of tvm-ffi's own type."""
-    x = publish(fake_table())(FakeTensor())
+    x = published(FakeTensor())
     assert tvm_ffi.get_global_func("testing.nop")(x) is None
     assert x.calls == []
     assert x.fake.deleted == x.fake.exported
