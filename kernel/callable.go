@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"reflect"
 	"strings"
 	"unsafe"
 
@@ -21,8 +22,8 @@ type Callable struct {
 func (f Callable) Exists() bool { return f.function != nil }
 
 // Call calls the function, from the goroutine that Do runs in. An argument may be nil, a bool, an int, an int64, a uint64, a
-// float64, a string, a []byte, a dlpack.DType, a dlpack.Device, a view of a tensor (Of, Mut, DeviceOf, DeviceMut), or a []any
-// of these. A tensor that is an argument of the call is passed on as that argument; of any other tensor the function gets a
+// float64, a string, a []byte, a dlpack.DType, a dlpack.Device, a view of a tensor (Of, Mut, DeviceOf, DeviceMut), a pointer to
+// an exported type, or a []any of these. A tensor that is an argument of the call is passed on as that argument; of any other tensor the function gets a
 // copy.
 //
 // The result is of the same types, except that an int is an int64, or a uint64 from 2^63 on, and a tensor is a *dlpack.Tensor,
@@ -95,6 +96,12 @@ func (c *Call) blockOf(value any) (packed.Cell, error) {
 		r := v.Record()
 		return c.lend(&r)
 	}
+	if class := classOf(value); class != nil {
+		if reflect.ValueOf(value).IsNil() {
+			return packed.Null, nil
+		}
+		return objects.give(value, class)
+	}
 	return packed.Cell{}, Errorf(TypeError, "callback: want an argument of a type that Python has, got a %T", value)
 }
 
@@ -139,6 +146,11 @@ func objectOf(c *Call, cell packed.Cell) (any, error) {
 			return nil, err
 		}
 		return valueOf(c, c.cell(i))
+	case packed.CodeObject:
+		if e := objects.at(cell); e.class != nil {
+			return e.value, nil
+		}
+		return nil, Errorf(ValueError, "callback's result: want an object of this library, got another")
 	case packed.CodeCallable:
 		p, err := cell.Pointer()
 		return Callable{p, c.Ctx(), c}, err

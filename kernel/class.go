@@ -145,13 +145,22 @@ func objectCell(c *Call, v any) (packed.Cell, error) {
 	if v == nil {
 		return packed.Null, nil
 	}
-	pointer := reflect.TypeOf(v)
-	i := slices.IndexFunc(registeredClasses, func(k *class) bool { return k.pointer == pointer })
+	class := classOf(v)
 	switch {
-	case i < 0:
-		return packed.Cell{}, Errorf(TypeError, "%s(): result: want an object of an exported type, got a %v: export its type", c.fn.label(), pointer)
+	case class == nil:
+		return packed.Cell{}, Errorf(TypeError, "%s(): result: want an object of an exported type, got a %T: export its type", c.fn.label(), v)
 	case reflect.ValueOf(v).IsNil():
 		return packed.Null, nil
 	}
-	return objects.give(v, registeredClasses[i])
+	return objects.give(v, class)
+}
+
+// classOf returns the class of a pointer's type, nil if it is not registered.
+func classOf(v any) *class {
+	pointer := reflect.TypeOf(v)
+	i := slices.IndexFunc(registeredClasses, func(k *class) bool { return k.pointer == pointer })
+	if i < 0 {
+		return nil
+	}
+	return registeredClasses[i]
 }

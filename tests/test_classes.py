@@ -241,6 +241,19 @@ def test_identity(go):
         go.many(-1)
 
 
+def test_callbacks(go):
+    ix = go.Index(3)
+
+    def f(x, pair, n):
+        assert x is ix and pair[0] is ix and pair[1] is None and n == 3
+        return answer
+
+    for answer, same in ((ix, True), (go.Index(3), False), (None, False), (3, False)):
+        assert ix.call(f) is same
+    with pytest.raises(TypeError, match="is a class of another library|callable"):
+        ix.call(lambda *_: object())
+
+
 # ---- subclasses ----
 
 
@@ -364,6 +377,53 @@ def test_failures_leave_nothing(go):
         with pytest.raises(RuntimeError):
             go.Guest().__init__()
     assert alive(go, before) == before
+
+
+def test_taken_back_while_it_is_freed(go):
+    """Weak references' callbacks, attributes' __del__ and __del__ get another Python object than the one that is freed,
+    or keep that one alive."""
+
+    class Holds(go.Index):
+        pass
+
+    class Attribute:
+        def __del__(self):
+            found.append(go.watched())
+
+    class Lives(go.Index):
+        def __del__(self):
+            found.append(self)
+
+    def gone(_):
+        found.append(go.watched())
+
+    for make in (lambda: Holds(3), lambda: go.Index(3), lambda: Lives(3)):
+        found = []
+        ix = make()
+        go.watch(ix)
+        ref = weakref.ref(ix, gone)
+        if type(ix) is Holds:
+            ix.attribute = Attribute()
+        del ix
+        gc.collect()
+        assert found and all(x.dim == 3 and x.itself() is x for x in found), found
+        assert len({id(x) for x in found}) == 1, "one Python object at a time"
+        del ref, found[:]
+        gc.collect()
+        assert go.watched().dim == 3
+    found = []
+    go.watch(go.Index(1))
+
+
+def test_two_bases(go):
+    class Both(go.Index, go.Circle):
+        def __init__(self):
+            go.Index.__init__(self, 3)
+
+    x = Both()
+    assert x.dim == 3 and x == go.Index(3) and len(x) == 0
+    with pytest.raises(TypeError, match=r"Circle.center\(\): argument 'self': want Circle, got Index"):
+        x.center()
 
 
 def test_random_use(go):

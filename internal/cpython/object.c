@@ -66,7 +66,16 @@ static PyTypeObject *class_at(const call *c, int64_t number) {
   return NULL;
 }
 
+/* Returns the live Python object of a Go object; NULL if there is none. An object without references is being freed: the code
+   of its attributes and weak references, which runs meanwhile, must not get it back. */
+static gd_object *known_at(const call *c, uint32_t place) {
+  const gd_objects *all = gd_library_objects(c->f->library);
+  gd_object *o = place < all->room ? all->known[place] : NULL;
+  return o != NULL && o->table == c->entry.library && o->ob_base.ob_refcnt > 0 ? o : NULL;
+}
+
 /* gd_object_wrap returns the Python object for the Go object in v: the one that there is, or a new one.
+   GIL: held; may run Python code.
    Owns: takes the reference of v, which is -1 then; the result is the caller's, NULL with an exception set on failure.
    Threads: the calling one. */
 PyObject *gd_object_wrap(call *c, TVMValue *v) {
@@ -74,17 +83,21 @@ PyObject *gd_object_wrap(call *c, TVMValue *v) {
   uint32_t place = (uint32_t)v->v_int64;
   PyTypeObject *type = class_at(c, v->v_int64);
   if (type == NULL || !has_room(all, place)) return NULL;
-  gd_object *o = all->known[place];
-  if (o != NULL && o->table == c->entry.library) {
-    o->received++;
-    v->v_int64 = -1;
-    return Py_IncRef((PyObject *)o), (PyObject *)o;
+  PyObject *made = NULL;
+  if (known_at(c, place) == NULL) {
+    made = ((allocfunc)PyType_GetSlot(type, Py_tp_alloc))(type, 0); /* may collect garbage */
+    if (made == NULL) return NULL;
   }
-  allocfunc allocate = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
-  if ((o = (gd_object *)allocate(type, 0)) == NULL) return NULL;
-  all = gd_library_objects(c->f->library);
-  bind(c, o, v);
-  if (place < all->room) all->known[place] = o; /* the allocation may have run other code */
+  gd_object *o = known_at(c, place);
+  if (o == NULL) {
+    o = all->known[place] = (gd_object *)made;
+    bind(c, o, v);
+    return made;
+  }
+  o->received++;
+  v->v_int64 = -1;
+  Py_IncRef((PyObject *)o);
+  Py_DecRef(made);
   return (PyObject *)o;
 }
 
@@ -105,9 +118,8 @@ PyObject *gd_object_begin(call *c, PyObject *self, TVMValue *v, int code) {
                         (PyObject *)Py_TYPE(self));
   uint32_t place = (uint32_t)v->v_int64;
   if (!has_room(all, place)) return NULL;
+  if (known_at(c, place) == NULL) all->known[place] = o;
   bind(c, o, v);
-  gd_object *first = all->known[place];
-  if (first == NULL || first->table != o->table) all->known[place] = o;
   return Py_IncRef(Py_None), Py_None;
 }
 

@@ -36,11 +36,17 @@ def class_of(declaration: dict[str, Any], module: str, members: list[tuple[dict[
         namespace[attribute] = property(getter, found.get("set"), doc=getter and getter.__doc__.partition("\n\n")[2])
     if "__init__" not in namespace:
         namespace["__init__"] = refuse(name, declaration)
-    for addition in (context, equality, order, pickling):
-        addition(namespace)
-    made = ExportedType(name, (Object,), namespace)
-    assert issubclass(made, Object)
-    return made
+    made: list[type[Object]] = []  # the class, once it is made
+
+    def is_same(other: object) -> bool:
+        return isinstance(other, made[0])
+
+    context(namespace)
+    equality(namespace, is_same)
+    order(namespace, is_same)
+    pickling(namespace)
+    made.append(ExportedType(name, (Object,), namespace))
+    return made[0]
 
 
 def refuse(name: str, declaration: dict[str, Any]) -> Callable[..., None]:
@@ -68,14 +74,14 @@ def context(namespace: Namespace) -> None:
     namespace.update(__enter__=__enter__, __exit__=__exit__)
 
 
-def equality(namespace: Namespace) -> None:
+def equality(namespace: Namespace, is_same: Callable[[object], bool]) -> None:
     """Go's Equal, which takes an object of the same type: others are left to their own __eq__."""
     equal = namespace.pop("__equal__", None)
     if equal is None:
         return
 
     def __eq__(self: Object, other: object) -> Any:
-        if not isinstance(other, base_of(self)):
+        if not is_same(other):
             return NotImplemented
         return equal(self, other)
 
@@ -83,7 +89,7 @@ def equality(namespace: Namespace) -> None:
     namespace.setdefault("__hash__", None)
 
 
-def order(namespace: Namespace) -> None:
+def order(namespace: Namespace, is_same: Callable[[object], bool]) -> None:
     """Go's Compare, which returns a number below, equal to or above 0."""
     compare = namespace.pop("__compare__", None)
     if compare is None:
@@ -91,7 +97,7 @@ def order(namespace: Namespace) -> None:
 
     def comparison(holds: Callable[[int], bool]) -> Callable[[Object, object], Any]:
         def method(self: Object, other: object) -> Any:
-            if not isinstance(other, base_of(self)):
+            if not is_same(other):
                 return NotImplemented
             return holds(compare(self, other))
 
@@ -106,12 +112,6 @@ def order(namespace: Namespace) -> None:
     if "__eq__" not in namespace:
         namespace["__eq__"] = comparison(lambda n: n == 0)
         namespace.setdefault("__hash__", None)
-
-
-def base_of(x: Object) -> type[Object]:
-    """The exported class of an object, which may be of a Python subclass."""
-    types = type(x).__mro__
-    return types[types.index(Object) - 1]
 
 
 def pickling(namespace: Namespace) -> None:

@@ -11,23 +11,21 @@ import (
 
 // callName returns the name of the function that makes the call.
 func callName(fn *source.Func) string {
-	name := "godlpack"
-	if fn.Class != nil {
-		name += fn.Class.Go
+	if fn.Class == nil || fn.Decl.Role == kernel.Constructor && fn.Access == source.ByCall || fn.Decl.Role == kernel.Static {
+		return "godlpack" + strings.ToUpper(fn.Go[:1]) + fn.Go[1:]
 	}
+	name := "godlpack" + fn.Class.Go + "_" + fn.Go // no type and method together are another type and method
 	switch {
-	case fn.Access == source.Field && fn.Decl.Role == kernel.Setter:
-		name += "Set"
 	case fn.Access == source.Field:
-		name += "Get"
-	case strings.HasPrefix(fn.Decl.Name, "__") && fn.IsMethod():
-		name += "As" + strings.Trim(fn.Decl.Name, "_")
+		return name + "_" + string(fn.Decl.Role)
+	case strings.HasPrefix(fn.Decl.Name, "__"):
+		return name + "_" + strings.Trim(fn.Decl.Name, "_")
 	}
-	return name + strings.ToUpper(fn.Go[:1]) + fn.Go[1:]
+	return name
 }
 
 // className returns the name of the variable that holds a class.
-func className(c *source.Class) string { return "godlpackClass" + c.Go }
+func className(c *source.Class) string { return "godlpack" + c.Go + "_" }
 
 // call writes the function that calls the author's function with a call's arguments.
 func (f *file) call(fn *source.Func) {

@@ -84,6 +84,22 @@ func TestImports(t *testing.T) {
 	}
 }
 
+// Methods, fields and functions of all names have names of their own in the glue.
+func TestClasses(t *testing.T) {
+	pkg := load(t, "classes")
+	text, err := glue.Go(pkg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "classes.go.golden", text)
+	sidecar, err := glue.Sidecar("classes", pkg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "classes.json.golden", sidecar)
+	golden(t, "classes.pyi.golden", glue.Stubs(pkg))
+}
+
 func TestMainPackage(t *testing.T) {
 	want := glue.Header + "\npackage main\n\nimport (\n\t_ \"example.org/all\"\n\t_ \"godlpack/library\"\n)\n\nfunc main() {}\n"
 	if got := string(glue.Main("example.org/all")); got != want {

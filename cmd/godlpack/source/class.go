@@ -147,6 +147,29 @@ func (r *reader) valueOf(t types.Type) Value {
 	return valueOf(t)
 }
 
+// hint is the function hint, for a type that may be exported.
+func (r *reader) hint(t types.Type, verb string) string {
+	if c := r.classOf(t); c != nil {
+		return verb + " a pointer, *" + c.Go
+	}
+	return hint(t, verb)
+}
+
+// twice reports members of a class that have one name in Python.
+func (r *reader) twice(all []*Func) {
+	seen := map[string]*Func{}
+	for _, fn := range all {
+		if fn.Class == nil || fn.Access == Field && fn.Decl.Role == kernel.Setter { // its getter has the name, too
+			continue
+		}
+		name := fn.Decl.Class + "." + fn.Decl.Name + map[kernel.Role]string{kernel.Setter: " (setter)"}[fn.Decl.Role]
+		if first := seen[name]; first != nil {
+			r.add(fn.at, "the Python name %s is taken by %s of %s; give another: //godlpack:export NAME", name, first.Go, first.Class.Go)
+		}
+		seen[name] = fn
+	}
+}
+
 // members returns the functions that make up the classes: their methods, those of embedded structs too, and their fields.
 func (r *reader) members(files []*ast.File) []*Func {
 	decls := map[*types.Func]*ast.FuncDecl{}
@@ -261,7 +284,7 @@ func takesOne(s *types.Signature, c *Class) bool {
 
 // conventional makes the function of a method without directives.
 func (r *reader) conventional(c *Class, m *types.Func, decl *ast.FuncDecl, name string) *Func {
-	fn := &Func{Go: m.Name(), Class: c, Decl: &kernel.Func{Name: name, Class: c.Decl.Name, Role: kernel.Method}}
+	fn := &Func{Go: m.Name(), Class: c, at: m.Pos(), Decl: &kernel.Func{Name: name, Class: c.Decl.Name, Role: kernel.Method}}
 	if decl != nil {
 		fn.Decl.Doc = docOf(decl)
 	}
@@ -291,7 +314,7 @@ func (r *reader) restoring(c *Class) []*Func {
 	}
 	bytes := Value{Form: Bytes, Type: types.NewSlice(types.Typ[types.Byte])}
 	object := Value{Form: Object, Type: c.named, Classes: []*Class{c}}
-	fn := &Func{Go: "UnmarshalBinary", Class: c, Access: Restore, Fails: true, Args: []Value{bytes}, Results: []Value{object}, Decl: &kernel.Func{
+	fn := &Func{Go: "UnmarshalBinary", Class: c, at: f.Pos(), Access: Restore, Fails: true, Args: []Value{bytes}, Results: []Value{object}, Decl: &kernel.Func{
 		Name: "__unmarshal__", Class: c.Decl.Name, Role: kernel.Constructor,
 		Params:  []kernel.Param{{Name: "data", Kind: kernel.KindBytes}},
 		Results: []kernel.Param{{Kind: kernel.KindObject, Classes: object.classNames()}},
@@ -340,7 +363,7 @@ func (r *reader) attribute(c *Class, id *ast.Ident, doc *ast.CommentGroup, mark 
 		return nil
 	}
 	decl := func(role kernel.Role) *Func {
-		return &Func{Go: id.Name, Class: c, Access: Field, Decl: &kernel.Func{Name: name, Class: c.Decl.Name, Role: role, Doc: commentOf(doc, id.Name), HoldGIL: true}}
+		return &Func{Go: id.Name, Class: c, at: id.Pos(), Access: Field, Decl: &kernel.Func{Name: name, Class: c.Decl.Name, Role: role, Doc: commentOf(doc, id.Name), HoldGIL: true}}
 	}
 	get := decl(kernel.Getter)
 	get.Results, get.Decl.Results = []Value{v}, []kernel.Param{r.param(get, v, field{})}

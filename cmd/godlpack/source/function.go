@@ -22,6 +22,8 @@ type Func struct {
 	Fails      bool   // its last result is an error, which is not in Results
 	Class      *Class // that it belongs to; nil for a function alone
 	Access     Access
+
+	at token.Pos
 }
 
 // Access is how the glue reaches a function's code.
@@ -83,7 +85,7 @@ func (r *reader) function(decl *ast.FuncDecl) (fn *Func, ok bool) {
 func (r *reader) callable(decl *ast.FuncDecl, marks []directive, c *Class, role kernel.Role) (fn *Func, ok bool) {
 	before := len(r.found)
 	signature := r.info.Defs[decl.Name].Type().(*types.Signature)
-	fn = &Func{Go: decl.Name.Name, Class: c, Decl: &kernel.Func{Role: role, HoldGIL: r.holdGIL(marks)}}
+	fn = &Func{Go: decl.Name.Name, Class: c, at: decl.Name.Pos(), Decl: &kernel.Func{Role: role, HoldGIL: r.holdGIL(marks)}}
 	if c != nil {
 		fn.Decl.Class = c.Decl.Name
 	}
@@ -185,18 +187,9 @@ func (r *reader) setName(fn *Func, decl *ast.FuncDecl, marks []directive) {
 		name = "__init__"
 	}
 	fn.Decl.Name = name
-	whole := name
-	if fn.Class != nil {
-		whole = fn.Decl.Class + "." + name
+	if fn.Class == nil {
+		r.take(name, at)
 	}
-	if fn.Decl.Role == kernel.Setter {
-		whole += " (setter)"
-	}
-	if first, twice := r.taken[whole]; twice {
-		r.add(at, "the Python name %s is taken by the function at %s:%d; give another: //godlpack:export NAME",
-			whole, relative(first.Filename), first.Line)
-	}
-	r.taken[whole] = r.fset.Position(decl.Name.Pos())
 }
 
 func restOf(d directive) string {
@@ -246,7 +239,7 @@ func (r *reader) params(fn *Func, decl *ast.FuncDecl, signature *types.Signature
 		v := r.valueOf(t)
 		p := kernel.Param{}
 		if v.Form == None {
-			r.add(id.at, "a value of type %s cannot come from Python: %s", r.typeText(t), hint(t, "take"))
+			r.add(id.at, "a value of type %s cannot come from Python: %s", r.typeText(t), r.hint(t, "take"))
 		} else {
 			p = r.param(fn, v, id)
 		}
@@ -283,7 +276,7 @@ func (r *reader) results(fn *Func, decl *ast.FuncDecl, signature *types.Signatur
 		case isError(t):
 			r.add(id.at, "an error must be the last result")
 		case v.Form == None || v.Form == Callable:
-			r.add(id.at, "a value of type %s cannot go to Python: %s", r.typeText(t), hint(t, "return"))
+			r.add(id.at, "a value of type %s cannot go to Python: %s", r.typeText(t), r.hint(t, "return"))
 		default:
 			p := r.param(fn, v, id)
 			p.Mutable = false

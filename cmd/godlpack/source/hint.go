@@ -63,7 +63,7 @@ func pick(verb, take, give string) string {
 func hintOfKind(t types.Type, verb string) string {
 	switch u := t.Underlying().(type) {
 	case *types.Struct:
-		return verb + " its fields one by one" + pick(verb, "", ", as several results")
+		return verb + " its fields one by one" + pick(verb, "", ", as several results") + ", or export the type and " + verb + " a pointer to it"
 	case *types.Signature:
 		return pick(verb, "take a kernel.Callable, or a *kernel.Callable, which is nil for None", "export a function that does the same: Python cannot call a returned Go function")
 	case *types.Map:

@@ -187,6 +187,7 @@ func read(p *packages.Package, folder string) (*Package, error) {
 		pkg.Funcs = append(pkg.Funcs, r.functions(file)...)
 	}
 	pkg.Funcs = append(pkg.Funcs, r.members(p.Syntax)...)
+	r.twice(pkg.Funcs)
 	pkg.Classes, pkg.fork = r.classes, r.fork
 	for _, c := range pkg.Classes {
 		c.Makers = pkg.makers(c)

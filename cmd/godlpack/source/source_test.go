@@ -49,7 +49,7 @@ func write(t *testing.T, text string) (folder string) {
 }
 
 func TestProblems(t *testing.T) {
-	for _, name := range []string{"errors", "hints"} {
+	for _, name := range []string{"errors", "hints", "classes"} {
 		t.Run(name, func(t *testing.T) { testProblems(t, name) })
 	}
 }

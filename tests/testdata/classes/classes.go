@@ -78,13 +78,25 @@ func (ix *Index) Rows(ctx *kernel.Ctx) tensor.Mut[float32] {
 //godlpack:export
 func (ix *Index) Itself() *Index { return ix }
 
-// Call calls f with what an object cannot be passed to.
+// Call calls f with the object, and a list of it and nil, and reports whether f returned the object.
 //
 //godlpack:export
-func (ix *Index) Call(f kernel.Callable) error {
-	_, err := f.Call(ix.Dim)
-	return err
+func (ix *Index) Call(f kernel.Callable) (bool, error) {
+	result, err := f.Call(ix, []any{ix, (*Index)(nil)}, ix.Dim)
+	return result == any(ix), err
 }
+
+var watched *Index
+
+// Watch keeps an index in Go.
+//
+//godlpack:export
+func Watch(ix *Index) { watched = ix }
+
+// Watched returns it.
+//
+//godlpack:export
+func Watched() *Index { return watched }
 
 // Panic panics.
 //

@@ -1,0 +1,56 @@
+// Package classes has names that would be the same in the glue.
+package classes
+
+// A has a method BC.
+//
+//godlpack:export
+type A struct {
+	D int //godlpack:export
+}
+
+// NewA makes an A.
+//
+//godlpack:new
+func NewA(d int) *A { return &A{D: d} }
+
+// BC is not C of AB.
+//
+//godlpack:export
+func (a *A) BC(all []*AB, one Shape) (*A, Shape, error) { return a, one, nil }
+
+// GetD is not the getter of D.
+//
+//godlpack:get d2
+func (a *A) GetD() int { return a.D }
+
+func (a *A) Len() int                       { return a.D }
+func (a *A) Equal(other *A) bool            { return a.D == other.D }
+func (a *A) Compare(other *A) int           { return a.D - other.D }
+func (a *A) Close() error                   { return nil }
+func (a *A) MarshalBinary() ([]byte, error) { return []byte{byte(a.D)}, nil }
+func (a *A) UnmarshalBinary(b []byte) error { a.D = int(b[0]); return nil }
+
+// AB has a method C.
+//
+//godlpack:export Both
+type AB struct {
+	Key []byte //godlpack:export readonly
+}
+
+// C is not BC of A.
+//
+//godlpack:export
+func (a *AB) C() []*AB { return []*AB{a} }
+
+// Shape is an interface.
+type Shape interface{ C() []*AB }
+
+// NewAB returns a Both, without being its constructor.
+//
+//godlpack:export
+func NewAB() *AB { return &AB{} }
+
+// ClassA would be the variable of the class A.
+//
+//godlpack:export Both.class_a
+func ClassA() {}

@@ -1,0 +1,3 @@
+module example.org/classes
+
+go 1.26.0
