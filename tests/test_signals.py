@@ -497,7 +497,7 @@ def test_a_signal_stops_long_work(python, work):
 
 def test_program_that_waits_for_a_blocked_signal(python, tmp_path):
     """The threads that a first call starts do not take the signal, whose default action would end the process."""
-    library = sample.describe(sample.build(tmp_path))
+    library = build.describe(build.go_library(tmp_path))
     out = python(f"""
 import os, signal
 signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1])
