@@ -389,13 +389,13 @@ print(sys.getrefcount(out) > before, endless.count())
 
 
 def test_hint(start, tmp_path):
-    """After the first Ctrl-C, a line on stderr explains the second one."""
+    """After the first Ctrl-C, one line on stderr explains the second one."""
     import subprocess
     import sys
 
     script = start + "print(interrupted(endless.block, 0.3, 1.7))"
     done = subprocess.run([sys.executable, "-P", "-c", script], capture_output=True, text=True, timeout=60)
-    assert "press Ctrl-C again to abandon the call" in done.stderr
+    assert done.stderr.count("press Ctrl-C again to abandon the call") == 1
     assert "was abandoned" in done.stdout
 
 
@@ -410,6 +410,21 @@ assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 print(endless.count())
 """
     assert python(start + script) == "3\n"
+
+
+def test_hint_in_a_forked_child(python, start):
+    """The thread that watches calls runs there, too."""
+    script = """
+child = os.fork()
+if not child:
+    reader, writer = os.pipe()
+    os.set_blocking(reader, False)
+    os.dup2(writer, 2)
+    assert "was abandoned" in interrupted(endless.spin, 0.3, 1.7)
+    os._exit(b"press Ctrl-C again to abandon the call" not in os.read(reader, 1 << 16))
+print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+    assert python(start + script) == "0\n"
 
 
 def test_without_the_module_threading(python, start):

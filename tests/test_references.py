@@ -188,6 +188,15 @@ def test_scalars_of_numpy():
     assert sys.getrefcount(x) - before < 10
 
 
+@pytest.mark.parametrize("descriptor", [gd.DType("int8"), gd.Device("cpu")], ids=["DType", "Device"])
+def test_descriptors_without_an_order(descriptor):
+    """NotImplemented counts its references before Python 3.12."""
+    before = sys.getrefcount(NotImplemented)
+    for _ in range(TIMES):
+        assert descriptor.__lt__(descriptor) is NotImplemented
+    assert abs(sys.getrefcount(NotImplemented) - before) < LEAKY
+
+
 def test_refused_records_keep_no_objects():
     for fields in ({"ndim": -1}, {"version": (0, 3)}, {"version": (2, 0)}, {"dtype": (99, 8, 1)}, {"device": (99, 0)}):
         fake = FakeTensor(**fields)

@@ -495,6 +495,20 @@ def test_a_signal_stops_long_work(python, work):
     assert "ok" in python(LONG_WORK.replace("WORK", work))
 
 
+def test_program_that_waits_for_a_blocked_signal(python, tmp_path):
+    """The threads that a first call starts do not take the signal, whose default action would end the process."""
+    library = build.describe(build.go_library(tmp_path))
+    out = python(f"""
+import os, signal
+signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1])
+import godlpack as gd
+assert gd.load_module({str(library)!r}).divmod(17, 5) == (3, 2)
+os.kill(os.getpid(), signal.SIGUSR1)
+print(signal.sigwait([signal.SIGUSR1]) == signal.SIGUSR1)
+""")
+    assert out == "True\n"
+
+
 def test_more_libraries_than_chain_links(python, tmp_path):
     """Calls of libraries beyond the 32nd work, also in a child."""
     library = build.describe(build.go_library(tmp_path))
