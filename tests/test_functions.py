@@ -907,7 +907,7 @@ def test_list_that_changes_meanwhile(f):
 
 
 def declarations(library):
-    return [json.loads(text) for _, text in gd._core._declarations(str(library), lambda *told: None)]
+    return [json.loads(text) for _, text in gd._core._declarations(str(library), lambda *told: None)[0]]
 
 
 @pytest.fixture

@@ -365,7 +365,7 @@ from godlpack import _core
 children = []
 def check(*told):
     if not children: children.append(os.fork())
-names = [name for name, _ in _core._declarations({str(library)!r}, lambda *_: None)]
+names = [name for name, _ in _core._declarations({str(library)!r}, lambda *_: None)[0]]
 def make():
     return _core._function({str(library)!r}, check, names.index("divmod"), "divmod", "divmod", "m", "", "(a, b=10)", ("a", "b"), 0, 0, False, None)
 # in a child, which opens the library anew

@@ -13,9 +13,9 @@ PyObject *gd_function_make(PyObject *module, PyObject *arguments) {
   PyObject *check, *name, *qualname, *from, *doc, *text, *names, *like;
   const char *path;
   unsigned long long writes;
-  int index, outputs, holds, role;
+  int index, outputs, holds, role = GD_FREE;
   (void)module;
-  if (!PyArg_ParseTuple(arguments, "sOiUUUUUO!KipOi:_function", &path, &check, &index, &name, &qualname, &from, &doc,
+  if (!PyArg_ParseTuple(arguments, "sOiUUUUUO!KipO|i:_function", &path, &check, &index, &name, &qualname, &from, &doc,
                         &text, &PyTuple_Type, &names, &writes, &outputs, &holds, &like, &role))
     return NULL;
   for (Py_ssize_t i = 0; i < PyTuple_Size(names); i++)

@@ -1194,7 +1194,7 @@ def _function(
     outputs: int,
     holds: bool,
     like: str | None,
-    role: int,
+    role: int = 0,
     /,
 ) -> Function | Method: ...
 def _set_classes(path: str, check: Callable[..., None], classes: tuple[type[Object], ...], /) -> None: ...
