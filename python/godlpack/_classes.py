@@ -45,7 +45,7 @@ def class_of(declaration: dict[str, Any], module: str, members: list[tuple[dict[
     equality(namespace, is_same)
     order(namespace, is_same)
     pickling(namespace)
-    made.append(ExportedType(name, (Object,), namespace))
+    made.append(ExportedType(name, (Object,), namespace))  # type: ignore[arg-type]
     return made[0]
 
 
