@@ -41,7 +41,7 @@ func watch() {
 	for {
 		if C.gd_objects_sleep() {
 			if _, err := file.Read(counter[:]); err != nil {
-				return
+				time.Sleep(time.Second) // no file that can be waited for: look now and then
 			}
 		}
 		for idle := 0; idle < 2; idle++ {

@@ -9,8 +9,10 @@ import random
 import threading
 import time
 import weakref
+from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -68,6 +70,15 @@ def test_second_init(go):
         go.Index.__init__(3)
     with pytest.raises(TypeError, match=r"want an object of .*Index.*, got one of .*Circle"):
         go.Index.__init__(go.Circle.__new__(go.Circle), 3)
+
+
+def test_none(go):
+    """Where the author allows it by default=None."""
+    assert go.dim_or(go.Index(3)) == 3 and go.dim_or() == go.dim_or(None) == -1
+    assert str(inspect.signature(go.dim_or)) == "(ix=None)"
+    for f in (go.two, go.area_of, lambda x: go.dims([x])):
+        with pytest.raises(TypeError, match="got None"):
+            f(None)
 
 
 def test_no_constructor(go):
@@ -165,8 +176,11 @@ def test_getter_and_setter(go):
     assert ix.next is other
     with pytest.raises(ValueError, match="not its own next"):
         ix.next = ix
-    with pytest.raises(TypeError, match="want Index, got None"):
-        ix.next = None
+    ix.next = None
+    assert ix.next is None
+    ix.other = other
+    ix.other = None
+    assert ix.other is None
 
 
 # ---- Go's conventions ----
@@ -288,8 +302,40 @@ def test_subclass(go):
             use(Forgets())
 
 
+def test_state_of_subclasses(go):
+    class Slots(go.Index):
+        __slots__ = ("tag",)
+
+    class State(go.Index):
+        def __getstate__(self):
+            return {"kept": self.kept}
+
+    x = Slots(3, "a")
+    x.tag = 1
+    for again in (copy.copy(x), copy.deepcopy(x)):
+        assert (type(again), again.tag, again.label) == (Slots, 1, "a") and again is not x
+    y = State(3)
+    y.kept, y.lock = 1, threading.Lock()
+    again = copy.copy(y)
+    assert again.kept == 1 and not hasattr(again, "lock")
+
+
+def test_abstract_bases_and_mocks(go):
+    class Items(go.Index, Sequence):
+        pass
+
+    x = Items(2)
+    x.add(rows(1, 2))
+    assert x.index(1) == 1 and list(reversed([*x])) == [1, 0] and isinstance(x, Sequence)
+    mock = Mock(spec=go.Index)
+    assert (x == mock) is False and isinstance(mock, go.Index)
+    with pytest.raises(TypeError, match="not supported between"):
+        assert x < mock
+
+
 def test_object_without_init(go):
     ix = go.Index.__new__(go.Index)
+    assert repr(ix).startswith("<classes.Index object: Index.__repr__(): ")
     with pytest.raises(RuntimeError, match="has no Go object yet"):
         ix.itself()
     ix.__init__(3)
@@ -502,6 +548,7 @@ def refused(f):
         return True
 
 if not (pid := os.fork()):
+    assert "was made before this process was forked" in repr(ix)
     assert refused(lambda: len(ix)) and refused(lambda: ix.label) and refused(lambda: go.dims([ix]))
     mine = [go.Index(n) for n in range(1, 10)]
     assert go.dims(mine) == list(range(1, 10)) and refused(lambda: go.dims([mine[0], ix]))
@@ -517,6 +564,44 @@ print("done")
 
 def test_fork(python, go, own_cache):
     assert python(CHILD.format(folder=str(FOLDER))) == "done\n"
+
+
+def test_fork_between_arguments(python, go):
+    """An argument's own code forks: the object before it is refused in the child, not taken for another of its number."""
+    script = f"""
+import os
+import numpy as np, godlpack as gd
+go = gd.load({str(FOLDER)!r})
+ix = go.Index(2, "parent's")
+ix.add(np.ones((1, 2), "f4"))
+
+class Forks:
+    def __dlpack__(self, **keywords):
+        global child, others
+        child = os.fork()
+        if not child:
+            others = [go.Index(2, "child's") for _ in range(10)]
+        return np.ones((1, 2), "f4").__dlpack__(**keywords)
+    def __dlpack_device__(self):
+        return (1, 0)
+
+class Plain(Forks):
+    def __dlpack__(self, **keywords):
+        return np.ones((1, 2), "f4").__dlpack__(**keywords)
+
+ix.add(Plain())  # its type has a plan from now on
+Plain.__dlpack__ = Forks.__dlpack__
+try:
+    ix.add(Plain())
+    assert child
+except RuntimeError as error:
+    assert not child and "was made before this process was forked" in str(error), error
+    assert all(len(x) == 0 for x in others)
+    os._exit(0)
+assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+print(len(ix))
+"""
+    assert python(script) == "3\n"
 
 
 def test_exit_with_objects(python, go):
@@ -554,5 +639,9 @@ def test_names(go):
     assert "parse" in dir(go.Index) and "__unmarshal__" not in dir(go.Index)
 
 
-def test_reload_keeps_classes(go):
+def test_one_set_of_classes_for_a_library(go):
+    """However a library is loaded: objects of one module are those of another."""
     assert gd.load(FOLDER).Index is go.Index
+    other = gd.load_module(go.__file__)
+    assert other.Index is go.Index and other.none is not go.none
+    assert type(other.many(1)[0]) is go.Index and go.dims(other.many(2)) == [1, 2]

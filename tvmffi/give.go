@@ -37,10 +37,12 @@ func (c *call) give(cell packed.Cell, result *packed.Any) error {
 		return c.giveList(cell, result)
 	}
 	value, err := cell.Any()
-	if err == nil {
-		*result = value
+	if err != nil {
+		kernel.Drop(c, cell)
+		return err
 	}
-	return err
+	*result = value
+	return nil
 }
 
 // giveList is give for lists: a function of tvm-ffi makes an Array of its arguments.
@@ -70,7 +72,7 @@ func (c *call) giveAll(cells packed.Args) ([]packed.Any, error) {
 		if err == nil {
 			err = c.give(cells.At(i), &values[i])
 		} else {
-			packed.Drop(c, cells.At(i), c.Delete)
+			kernel.Drop(c, cells.At(i))
 		}
 	}
 	if err != nil {

@@ -70,8 +70,10 @@ PyObject *gd_call(PyObject *self, PyObject *const *args, size_t nargs, PyObject 
   Py_ssize_t n = (Py_ssize_t)(nargs & ~GD_VECTORCALL_ARGUMENTS_OFFSET);
   bool ready = true;
   if (f->role == GD_CONSTRUCTOR) {
-    ready = n > 0 && gd_is_object(args[0]);
+    ready = n > 0 && gd_is_object(args[0]) && ((gd_object *)args[0])->library == NULL;
     if (ready) c->self = args[0], args++, n--, c->objects = args;
+    else if (n > 0 && gd_is_object(args[0]))
+      PyErr_Format(PyExc_RuntimeError, "%U(): the object has a Go object already", f->qualname);
     else PyErr_Format(PyExc_TypeError, "%U(): want a new object as the first argument", f->qualname);
   }
   if (ready && f->count > FEW) {
@@ -88,6 +90,8 @@ PyObject *gd_call(PyObject *self, PyObject *const *args, size_t nargs, PyObject 
        (gd_function_like((gd_function *)self) && gd_take_like(c, f->like)))) {
     if (c->outputs.like == NULL) c->outputs.like = (PyObject *)gd_tensor_type;
     c->entry.library = gd_library_open(f->library, f); /* again: Python code of an argument may have forked */
+    if (c->objects_of != NULL && c->entry.library != NULL && c->objects_of != c->entry.library)
+      c->entry.library = NULL, gd_object_lost(c, (PyObject *)gd_object_type);
     made = c->entry.library == NULL ? NULL : enter(c, &list);
   }
   if (c->entry.lost) return gd_give_frame(fr, true), NULL;

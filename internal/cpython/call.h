@@ -47,9 +47,10 @@ typedef struct {
 typedef struct call {
   GDContext host; /* first: the library passes its address back */
   const gd_function *f;
-  PyObject *const *objects; /* the arguments, one for each parameter: NULL where none was given */
-  PyObject *self;           /* the new object, of a constructor */
-  int64_t nested;           /* elements of lists in lists */
+  PyObject *const *objects;    /* the arguments, one for each parameter: NULL where none was given */
+  PyObject *self;              /* the new object, of a constructor */
+  const GDLibrary *objects_of; /* of the runtime that has the objects among the arguments; NULL: there are none */
+  int64_t nested;              /* elements of lists in lists */
   struct {
     PyObject *like;               /* the type of outputs; NULL before the first tensor; a borrowed reference */
     gd_protocol protocol;         /* the plan for it; 0: Go converts */

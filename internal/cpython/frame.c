@@ -93,6 +93,7 @@ void gd_call_begin(call *c, const gd_function *f, PyObject *const *objects) {
   c->f = f;
   c->objects = objects;
   c->self = NULL;
+  c->objects_of = NULL;
   c->outputs.like = c->outputs.out = c->error.class = c->error.value = c->error.trace = NULL;
   c->outputs.protocol = 0;
   c->outputs.given = 0;

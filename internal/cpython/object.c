@@ -20,19 +20,25 @@ bool gd_object_pack(call *c, PyObject *x, TVMValue *v, int32_t *code) {
   PyObject *type = (PyObject *)Py_TYPE(x);
   *code = GD_OBJECT;
   v->v_int64 = o->number;
+  c->objects_of = o->table;
   if (o->library == c->f->library && o->table == gd_library_running(o->library)) return true;
   if (o->library == NULL)
     PyErr_Format(PyExc_RuntimeError, "%U(): %R has no Go object yet: its __init__ must call super().__init__()",
                  c->f->qualname, type);
   else if (o->library != c->f->library)
     PyErr_Format(PyExc_TypeError, "%U(): %R is a class of another library", c->f->qualname, type);
-  else
-    PyErr_Format(PyExc_RuntimeError,
-                 "%U(): the object of %R was made before this process was forked, or before a call of its library was "
-                 "left: make it in the process that uses it, send it by pickle, or start workers by multiprocessing's "
-                 "spawn or forkserver",
-                 c->f->qualname, type);
+  else gd_object_lost(c, type);
   return false;
+}
+
+/* gd_object_lost raises the error for an object of a runtime that does not run in this process.
+   Threads: the calling one. */
+PyObject *gd_object_lost(const call *c, PyObject *type) {
+  return PyErr_Format(
+      PyExc_RuntimeError,
+      "%U(): the object of %R was made before this process was forked, or before a call of its library was abandoned: "
+      "make it in the process that uses it, send it by pickle, or start workers by multiprocessing's spawn or forkserver",
+      c->f->qualname, type);
 }
 
 /* ---- results ---- */

@@ -22,6 +22,7 @@ typedef struct {
 } gd_objects;
 
 bool gd_object_pack(call *c, PyObject *x, TVMValue *v, int32_t *code);
+PyObject *gd_object_lost(const call *c, PyObject *type);
 PyObject *gd_object_wrap(call *c, TVMValue *v);
 PyObject *gd_object_begin(call *c, PyObject *self, TVMValue *v, int code);
 void gd_object_drop(gd_library *l, const GDLibrary *table, int64_t number, int64_t received);

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import copyreg
+from abc import ABCMeta
 from collections.abc import Callable
 from typing import Any
 
@@ -11,7 +11,7 @@ from ._core import Object
 Namespace = dict[str, Any]
 
 
-class ExportedType(type):
+class ExportedType(ABCMeta):
     """The type of the classes of libraries, which pickle as functions do: by reference, or by their library."""
 
 
@@ -39,12 +39,13 @@ def class_of(declaration: dict[str, Any], module: str, members: list[tuple[dict[
     made: list[type[Object]] = []  # the class, once it is made
 
     def is_same(other: object) -> bool:
-        return isinstance(other, made[0])
+        return made[0] in type(other).__mro__  # isinstance() would believe a mock
 
     context(namespace)
     equality(namespace, is_same)
     order(namespace, is_same)
     pickling(namespace)
+    representation(namespace)
     made.append(ExportedType(name, (Object,), namespace))  # type: ignore[arg-type]
     return made[0]
 
@@ -71,7 +72,8 @@ def context(namespace: Namespace) -> None:
     def __exit__(self: Any, kind: object, value: object, trace: object) -> None:
         self.close()
 
-    namespace.update(__enter__=__enter__, __exit__=__exit__)
+    namespace.setdefault("__enter__", __enter__)
+    namespace.setdefault("__exit__", __exit__)
 
 
 def equality(namespace: Namespace, is_same: Callable[[object], bool]) -> None:
@@ -85,7 +87,7 @@ def equality(namespace: Namespace, is_same: Callable[[object], bool]) -> None:
             return NotImplemented
         return equal(self, other)
 
-    namespace["__eq__"] = __eq__
+    namespace.setdefault("__eq__", __eq__)
     namespace.setdefault("__hash__", None)
 
 
@@ -103,31 +105,45 @@ def order(namespace: Namespace, is_same: Callable[[object], bool]) -> None:
 
         return method
 
-    namespace.update(
-        __lt__=comparison(lambda n: n < 0),
-        __le__=comparison(lambda n: n <= 0),
-        __gt__=comparison(lambda n: n > 0),
-        __ge__=comparison(lambda n: n >= 0),
-    )
+    namespace.setdefault("__lt__", comparison(lambda n: n < 0))
+    namespace.setdefault("__le__", comparison(lambda n: n <= 0))
+    namespace.setdefault("__gt__", comparison(lambda n: n > 0))
+    namespace.setdefault("__ge__", comparison(lambda n: n >= 0))
     if "__eq__" not in namespace:
         namespace["__eq__"] = comparison(lambda n: n == 0)
         namespace.setdefault("__hash__", None)
 
 
 def pickling(namespace: Namespace) -> None:
-    """Go's MarshalBinary and UnmarshalBinary pickle and copy an object, with the attributes of a Python subclass."""
+    """Go's MarshalBinary and UnmarshalBinary pickle and copy an object; the state of a Python subclass is pickled as usual."""
     marshal, unmarshal = namespace.pop("__marshal__", None), namespace.pop("__unmarshal__", None)
     if marshal is None or unmarshal is None:
         return
 
     def __reduce__(self: Any) -> Any:
-        state = (marshal(self), getattr(self, "__dict__", None))
-        return copyreg.__newobj__, (type(self),), state  # type: ignore[attr-defined]
+        return restored, (type(self), marshal(self)), self.__getstate__()
 
-    def __setstate__(self: Any, state: tuple[bytes, dict[str, Any] | None]) -> None:
-        data, attributes = state
-        unmarshal(self, data)
-        if attributes:
-            vars(self).update(attributes)
+    namespace.setdefault("__reduce__", __reduce__)
+    namespace["_unmarshal"] = unmarshal
 
-    namespace.update(__reduce__=__reduce__, __setstate__=__setstate__)
+
+def restored(cls: Any, data: bytes) -> Any:
+    """The object that pickling() takes apart; the state of a Python subclass comes later."""
+    made = cls.__new__(cls)
+    made._unmarshal(data)
+    return made
+
+
+def representation(namespace: Namespace) -> None:
+    """An object that Go does not have any more, as in a forked process, has a representation, too."""
+    text = namespace.get("__repr__")
+    if text is None:
+        return
+
+    def __repr__(self: Object) -> str:
+        try:
+            return str(text(self))
+        except RuntimeError as error:
+            return f"<{type(self).__module__}.{type(self).__qualname__} object: {error}>"
+
+    namespace["__repr__"] = __repr__

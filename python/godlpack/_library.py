@@ -51,8 +51,8 @@ declarations: WeakKeyDictionary[Function | Method, dict[str, Any]] = WeakKeyDict
 origins: WeakKeyDictionary[Function | Method | type[Object], Origin] = WeakKeyDictionary()
 # All live functions: in its own process, a pickle of one restores the same object.
 alive: WeakValueDictionary[tuple[Origin, str], Function | Method] = WeakValueDictionary()
-# The classes of each library, in the order of their numbers: one set for all modules of a library.
-classes: dict[Origin, tuple[type[Object], ...]] = {}
+# The classes of each library, in the order of their numbers: one set for all modules of a library, as C knows it.
+classes: dict[tuple[str, int, int], tuple[type[Object], ...]] = {}
 making = threading.RLock()  # threads that load a library at the same time get the same functions
 
 
@@ -161,15 +161,16 @@ def make_classes(
     """The library's classes: those that other modules of the same library have, or new ones."""
     if not types:
         return ()
-    if origin not in classes:
+    key = origin[3:]
+    if key not in classes:
         pairs = list(zip(declared, made, strict=True))
-        classes[origin] = tuple(
+        classes[key] = tuple(
             class_of(one, origin.module, [pair for pair in pairs if pair[0].get("class") == one["name"]])
             for one in types
         )
-        origins.update(dict.fromkeys(classes[origin], origin))
-    _set_classes(origin.library, check, classes[origin])
-    return classes[origin]
+        origins.update(dict.fromkeys(classes[key], origin))
+    _set_classes(origin.library, check, classes[key])
+    return classes[key]
 
 
 def read_sidecar(sidecar: Path) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
@@ -346,7 +347,7 @@ def restore(how: str, what: str, module: str, library: str, file: int, changed: 
     origin = Origin(how, what, module, library, file, changed)
     function: Any = alive.get((origin, name))
     if function is None:
-        function = next((c for c in classes.get(origin, ()) if c.__name__ == name), None)
+        function = next((c for c in classes.get(origin[3:], ()) if c.__name__ == name), None)
     if function is None:
         function = found_in(load_again(origin), name)
     if function is None:

@@ -14,14 +14,7 @@ func callName(fn *source.Func) string {
 	if fn.Class == nil || fn.Decl.Role == kernel.Constructor && fn.Access == source.ByCall || fn.Decl.Role == kernel.Static {
 		return "godlpack" + strings.ToUpper(fn.Go[:1]) + fn.Go[1:]
 	}
-	name := "godlpack" + fn.Class.Go + "_" + fn.Go // no type and method together are another type and method
-	switch {
-	case fn.Access == source.Field:
-		return name + "_" + string(fn.Decl.Role)
-	case strings.HasPrefix(fn.Decl.Name, "__"):
-		return name + "_" + strings.Trim(fn.Decl.Name, "_")
-	}
-	return name
+	return "godlpack" + fn.Class.Go + "_" + string(fn.Decl.Role) + "_" + fn.Decl.Name // which no other has
 }
 
 // className returns the name of the variable that holds a class.

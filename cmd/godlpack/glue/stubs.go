@@ -34,9 +34,18 @@ func stubOfClass(pkg *source.Package, c *source.Class) string {
 	if c.Decl.Doc != "" {
 		text += indented(kernel.StubDoc(c.Decl.Doc))
 	}
+	setters := map[string]string{} // each follows its getter
 	for _, fn := range pkg.Funcs {
-		if fn.Class == c {
+		if fn.Class == c && fn.Decl.Role == kernel.Setter {
+			setters[fn.Decl.Name] = fn.Decl.Stub()
+		}
+	}
+	for _, fn := range pkg.Funcs {
+		if fn.Class == c && fn.Decl.Role != kernel.Setter {
 			text += indented(member(c, fn))
+		}
+		if fn.Class == c && fn.Decl.Role == kernel.Getter {
+			text += indented(setters[fn.Decl.Name])
 		}
 	}
 	if strings.HasSuffix(text, ":\n") {

@@ -1,6 +1,7 @@
 package source
 
 import (
+	"cmp"
 	"go/ast"
 	"go/token"
 	"go/types"
@@ -78,14 +79,17 @@ func (r *reader) class(spec *ast.TypeSpec, doc *ast.CommentGroup) {
 	r.classes = append(r.classes, c)
 }
 
+// stubNames are names that type stubs import.
+var stubNames = []string{"Any", "Callable", "Object", "Self", "Sequence", "TensorLike"}
+
 // className returns the name of the class in Python: the one in the directive, else Go's with a capital.
 func (r *reader) className(spec *ast.TypeSpec, mark directive) string {
 	name, at := strings.ToUpper(spec.Name.Name[:1])+spec.Name.Name[1:], spec.Pos()
 	if len(mark.words) == 1 {
 		name, at = mark.words[0].text, mark.words[0].at
 	}
-	if !isPythonName(name) {
-		r.add(at, "%q is not a name for a Python class", name)
+	if !isPythonName(name) || slices.Contains(stubNames, name) {
+		r.add(at, "%q cannot be the name of a Python class: give another, //godlpack:export NAME", name)
 	}
 	r.take(name, at)
 	return name
@@ -139,7 +143,7 @@ func (r *reader) valueOf(t types.Type) Value {
 	if classes := r.implementing(t); classes != nil {
 		return Value{Form: Interface, Type: t, Classes: classes}
 	}
-	if slice, ok := t.Underlying().(*types.Slice); ok {
+	if slice, ok := t.Underlying().(*types.Slice); ok && !isSlice(slice.Elem()) {
 		if items := r.valueOf(slice.Elem()); items.Form == Object || items.Form == Interface {
 			return Value{Form: List, Type: t, Items: &items}
 		}
@@ -155,19 +159,31 @@ func (r *reader) hint(t types.Type, verb string) string {
 	return hint(t, verb)
 }
 
-// twice reports members of a class that have one name in Python.
+// twice reports members of a class that have one name in Python, and setters without a getter.
 func (r *reader) twice(all []*Func) {
-	seen := map[string]*Func{}
+	seen := map[string][]*Func{}
 	for _, fn := range all {
-		if fn.Class == nil || fn.Access == Field && fn.Decl.Role == kernel.Setter { // its getter has the name, too
+		if fn.Class == nil {
 			continue
 		}
-		name := fn.Decl.Class + "." + fn.Decl.Name + map[kernel.Role]string{kernel.Setter: " (setter)"}[fn.Decl.Role]
-		if first := seen[name]; first != nil {
-			r.add(fn.at, "the Python name %s is taken by %s of %s; give another: //godlpack:export NAME", name, first.Go, first.Class.Go)
+		name := fn.Decl.Class + "." + fn.Decl.Name
+		if i := slices.IndexFunc(seen[name], func(other *Func) bool { return !isPair(fn, other) }); i >= 0 {
+			first := r.fset.Position(seen[name][i].at)
+			r.add(fn.at, "%s is taken by %s at %s:%d: give one of them another name", name, seen[name][i].Go, relative(first.Filename), first.Line)
+			continue
 		}
-		seen[name] = fn
+		seen[name] = append(seen[name], fn)
 	}
+	for _, fn := range all {
+		if fn.Decl.Role == kernel.Setter && len(seen[fn.Decl.Class+"."+fn.Decl.Name]) == 1 {
+			r.add(fn.at, "%s.%s has a setter and no getter: write a method by //godlpack:get %[2]s", fn.Decl.Class, fn.Decl.Name)
+		}
+	}
+}
+
+// isPair reports whether one function is the getter and the other the setter of an attribute.
+func isPair(a, b *Func) bool {
+	return a.Decl.Role == kernel.Getter && b.Decl.Role == kernel.Setter || a.Decl.Role == kernel.Setter && b.Decl.Role == kernel.Getter
 }
 
 // members returns the functions that make up the classes: their methods, those of embedded structs too, and their fields.
@@ -183,16 +199,16 @@ func (r *reader) members(files []*ast.File) []*Func {
 	var all []*Func
 	for _, c := range r.classes {
 		all = append(all, r.fieldsOf(c)...)
-		methods := types.NewMethodSet(types.NewPointer(c.named))
-		var found []*types.Func
-		for i := range methods.Len() {
-			found = append(found, methods.At(i).Obj().(*types.Func))
+		methods := r.methods(c)
+		var own []*Func
+		for _, m := range methods {
+			own = append(own, r.directed(c, decls[m.Origin()])...)
 		}
-		slices.SortFunc(found, func(a, b *types.Func) int { return int(a.Pos()) - int(b.Pos()) }) // as in the source
-		for _, m := range found {
-			all = append(all, r.methodsOf(c, m, decls[m])...)
+		for _, m := range methods {
+			own = append(own, r.conventions(c, m, decls[m.Origin()], own)...)
 		}
-		all = append(all, r.restoring(c)...)
+		slices.SortStableFunc(own, func(a, b *Func) int { return r.compare(a.at, b.at) })
+		all = append(append(all, own...), r.restoring(c)...)
 	}
 	for m, decl := range decls {
 		if marks := directivesOf(decl.Doc); len(marks) > 0 && !r.read[decl.Doc] {
@@ -202,27 +218,49 @@ func (r *reader) members(files []*ast.File) []*Func {
 	return all
 }
 
-// methodsOf returns what a Go method is in Python: by its directive, by convention, by both, or nothing.
-func (r *reader) methodsOf(c *Class, m *types.Func, decl *ast.FuncDecl) []*Func {
-	var all []*Func
-	if decl != nil && len(directivesOf(decl.Doc)) > 0 {
-		if r.read[decl.Doc] { // promoted from an embedded struct that is exported too: errors were reported
-			defer func(n int) { r.found = r.found[:n] }(len(r.found))
-		}
-		r.read[decl.Doc] = true
-		if fn, ok := r.method(c, decl); ok {
-			all = append(all, fn)
-		}
+// methods returns the methods of a pointer to a class, promoted ones too, in the order of the source.
+func (r *reader) methods(c *Class) []*types.Func {
+	set := types.NewMethodSet(types.NewPointer(c.named))
+	var found []*types.Func
+	for i := range set.Len() {
+		found = append(found, set.At(i).Obj().(*types.Func))
 	}
+	slices.SortStableFunc(found, func(a, b *types.Func) int { return r.compare(a.Pos(), b.Pos()) })
+	return found
+}
+
+// compare orders positions by file and place; those of files that were read at the same time have no order of their own.
+func (r *reader) compare(a, b token.Pos) int {
+	x, y := r.fset.Position(a), r.fset.Position(b)
+	return cmp.Or(strings.Compare(x.Filename, y.Filename), x.Offset-y.Offset)
+}
+
+// directed returns a method that has directives.
+func (r *reader) directed(c *Class, decl *ast.FuncDecl) []*Func {
+	if decl == nil || len(directivesOf(decl.Doc)) == 0 {
+		return nil
+	}
+	if r.read[decl.Doc] { // promoted from an embedded struct that is exported too: its errors were reported
+		defer func(n int) { r.found = r.found[:n] }(len(r.found))
+	}
+	r.read[decl.Doc] = true
+	if fn, ok := r.method(c, decl); ok {
+		return []*Func{fn}
+	}
+	return nil
+}
+
+// conventions returns what a method is by Go's conventions, except for names that others have by directives.
+func (r *reader) conventions(c *Class, m *types.Func, decl *ast.FuncDecl, taken []*Func) []*Func {
+	var all []*Func
 	for _, p := range protocols {
 		if p.method != m.Name() || !p.fits(m.Signature(), c) {
 			continue
 		}
 		for _, name := range p.names {
-			if slices.ContainsFunc(all, func(fn *Func) bool { return fn.Decl.Name == name }) {
-				continue
+			if !slices.ContainsFunc(taken, func(fn *Func) bool { return fn.Decl.Name == name }) {
+				all = append(all, r.conventional(c, m, decl, name))
 			}
-			all = append(all, r.conventional(c, m, decl, name))
 		}
 	}
 	return all
@@ -335,6 +373,10 @@ func (r *reader) fieldsOf(c *Class) []*Func {
 			if len(marks) == 0 {
 				continue
 			}
+			if len(f.Names) == 0 || len(marks) > 1 {
+				r.add(marks[len(marks)-1].at, "want one directive, at a field with a name: methods of an embedded field are the class's by their own directives")
+				continue
+			}
 			for _, id := range f.Names {
 				all = append(all, r.attribute(c, id, comment, marks[0])...)
 			}
@@ -345,17 +387,18 @@ func (r *reader) fieldsOf(c *Class) []*Func {
 
 // attribute returns the getter of a field, and its setter unless the directive says readonly.
 func (r *reader) attribute(c *Class, id *ast.Ident, doc *ast.CommentGroup, mark directive) []*Func {
-	name, readonly := pythonName(id.Name), false
-	for _, w := range mark.words {
-		if w.text == "readonly" {
-			readonly = true
-		} else {
-			name = w.text
-		}
+	words := slices.Clone(mark.words)
+	readonly := len(words) > 0 && words[len(words)-1].text == "readonly"
+	if readonly {
+		words = words[:len(words)-1]
+	}
+	name := pythonName(id.Name)
+	if len(words) > 0 {
+		name = words[0].text
 	}
 	v := r.valueOf(r.info.Defs[id].Type())
 	switch {
-	case mark.verb != "export" || len(mark.words) > 2 || !isPythonName(name):
+	case mark.verb != "export" || len(words) > 1 || !isPythonName(name):
 		r.add(mark.at, "above a field, want //godlpack:export [python_name] [readonly]")
 		return nil
 	case v.Form == None || v.Form == Callable || v.holdsTensor():
@@ -371,7 +414,7 @@ func (r *reader) attribute(c *Class, id *ast.Ident, doc *ast.CommentGroup, mark 
 	if !readonly {
 		set := decl(kernel.Setter)
 		p := r.param(set, v, field{})
-		p.Name = "value"
+		p.Name, p.Optional = "value", p.Optional || v.Form == Object || v.Form == Interface // as the getter's result
 		set.Args, set.Decl.Params = []Value{v}, []kernel.Param{p}
 		all = append(all, set)
 	}

@@ -12,7 +12,10 @@ import (
 
 // defaultValue parses default=VALUE: a literal of the parameter's type, in the syntax of Go or Python.
 func (r *reader) defaultValue(p *kernel.Param, v *Value, w word) {
-	if v.Pointer && (w.text == "None" || w.text == "nil") {
+	if v.Form == Object || v.Form == Interface {
+		p.Optional = true
+	}
+	if p.Optional && (w.text == "None" || w.text == "nil") {
 		p.Default = kernel.DefaultOf(nil)
 		return
 	}
@@ -35,7 +38,7 @@ func orNone(v Value) string {
 }
 
 func otherThanNone(v Value) string {
-	if v.Pointer {
+	if v.Pointer || v.Form == Object || v.Form == Interface {
 		return " other than None"
 	}
 	return ""

@@ -96,6 +96,11 @@ func (r *reader) callable(decl *ast.FuncDecl, marks []directive, c *Class, role 
 	r.results(fn, decl, signature)
 	r.args(fn, decl, marks)
 	r.resultMarks(fn, marks)
+	if role == kernel.Setter {
+		for i := range fn.Args {
+			fn.Decl.Params[i].Optional = fn.Decl.Params[i].Optional || fn.Args[i].Form == Object || fn.Args[i].Form == Interface
+		}
+	}
 	if fn.IsMethod() {
 		fn.bind()
 	}
@@ -254,6 +259,8 @@ func (r *reader) paramName(id field, fn *Func) string {
 	switch {
 	case id.name == "" || id.name == "_":
 		r.add(id.at, "the parameter has no name, and Python needs one for keyword arguments: give it one")
+	case name == "self" && fn.Class != nil:
+		r.add(id.at, "self is the object in Python: call the parameter something else")
 	case !isPythonName(name):
 		r.add(id.at, "%q is not a valid name in Python: use letters a to z, digits and _", id.name)
 	case slices.ContainsFunc(fn.Decl.Params, func(p kernel.Param) bool { return p.Name == name }):

@@ -113,6 +113,9 @@ func hintOfSlice(t *types.Slice, verb string) string {
 		elem := types.TypeString(inner.Elem(), func(p *types.Package) string { return p.Name() })
 		return fmt.Sprintf("%s a tensor.Of[%s] by //godlpack:%s shape=[%s]", verb, elem, pick(verb, "arg NAME", "result"), axes)
 	}
+	if isSlice(inner.Elem()) { // also of itself
+		return possible
+	}
 	switch elem := valueOf(inner.Elem()); {
 	case elem.Pointer:
 		return "elements of slices cannot be None: " + verb + " one without the pointer"

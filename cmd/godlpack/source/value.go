@@ -100,8 +100,16 @@ func valueOf(t types.Type) Value {
 	return v
 }
 
+func isSlice(t types.Type) bool {
+	_, ok := t.Underlying().(*types.Slice)
+	return ok
+}
+
 // listForm returns the form of a slice by the type of its elements: bytes are not a list, and there are no lists of lists.
 func listForm(elem types.Type) (Form, *Value) {
+	if isSlice(elem) {
+		return None, nil
+	}
 	if types.Identical(elem, types.Typ[types.Byte]) {
 		return Bytes, nil
 	}

@@ -215,6 +215,17 @@ func Dims(all []*Index) []int {
 //godlpack:export
 func Two(ix *Index) (*Index, int) { return ix, ix.Dim }
 
+// DimOr returns the number of elements, or -1 of nil.
+//
+//godlpack:export
+//godlpack:arg ix default=None
+func DimOr(ix *Index) int {
+	if ix == nil {
+		return -1
+	}
+	return ix.Dim
+}
+
 // None returns nil.
 //
 //godlpack:export

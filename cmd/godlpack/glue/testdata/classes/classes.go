@@ -42,6 +42,27 @@ type AB struct {
 //godlpack:export
 func (a *AB) C() []*AB { return []*AB{a} }
 
+// Shutdown is an explicit name, beside close.
+//
+//godlpack:export shutdown
+func (a *AB) Close() error { return nil }
+
+// Text is the representation, and String the str.
+//
+//godlpack:export __repr__
+func (a *AB) Text() string   { return "" }
+func (a *AB) String() string { return "" }
+
+// SetN comes before its getter.
+//
+//godlpack:set
+func (a *AB) SetN(n int) {}
+
+// GetN returns it.
+//
+//godlpack:get
+func (a *AB) GetN() int { return 0 }
+
 // Shape is an interface.
 type Shape interface{ C() []*AB }
 

@@ -88,6 +88,29 @@ func ByPointer(u *unexported) {}
 //godlpack:export Nowhere.method
 func Static() {}
 
+//godlpack:set other
+func (g *Good) SetAlone(n int) {}
+
+//godlpack:set label
+func (g *Good) SetName(text string) {}
+
+//godlpack:export label
+func (g *Good) Label() string { return "" }
+
+//godlpack:new
+func Self(self int) *Good { return nil }
+
+type Tree []Tree
+
+//godlpack:export
+func Recursive(t Tree) {}
+
+//godlpack:export Sequence
+type Reserved struct {
+	//godlpack:export readonly
+	Good
+}
+
 //godlpack:export same
 func (g *Good) A() {}
 
