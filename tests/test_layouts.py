@@ -306,7 +306,7 @@ def refusal(case, *, order=None, sliced=False, written=False, columns=False):
             r"not aligned to \d+ bytes; use a copy, (\w+)\.copy\(\) or \1\.clone\(\), and put it back by \1\[\.\.\.\] = copy",
         )
     if written and not case.apart:
-        return ValueError, "elements share memory"
+        return ValueError, "elements that share memory"
     if sliced and not (case.compact or not case.aligned):
         return (
             BufferError,

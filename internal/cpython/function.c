@@ -167,15 +167,20 @@ static PyType_Spec method_spec = {"godlpack.Method", sizeof(gd_function), 0,
                                       {0},
                                   }};
 
-/* Makes Function, Method, and finds the type of bound methods. */
+/* Makes Method and Function, and finds the type of bound methods; what an earlier import could make stays. */
 static int make_types(PyObject *module) {
-  PyObject *types = PyImport_ImportModule("types");
-  bound_type = types == NULL ? NULL : PyObject_GetAttrString(types, "MethodType");
-  Py_DecRef(types);
-  if (bound_type == NULL) return -1;
-  method_type = (PyTypeObject *)PyType_FromModuleAndSpec(module, &method_spec, NULL);
+  if (bound_type == NULL) {
+    PyObject *types = PyImport_ImportModule("types");
+    bound_type = types == NULL ? NULL : PyObject_GetAttrString(types, "MethodType");
+    Py_DecRef(types);
+    if (bound_type == NULL) return -1;
+  }
+  if (method_type == NULL) {
+    method_type = (PyTypeObject *)PyType_FromModuleAndSpec(module, &method_spec, NULL);
+    if (method_type == NULL) return -1;
+  }
   function_type = (PyTypeObject *)PyType_FromModuleAndSpec(module, &function_spec, NULL);
-  return function_type == NULL || method_type == NULL ? -1 : 0;
+  return function_type == NULL ? -1 : 0;
 }
 
 /* gd_function_exec makes the type, once in the life of the process, and adds it to module.
