@@ -14,7 +14,7 @@ type thing struct {
 	n     int
 }
 
-type part struct{ n int }
+type part struct{ N int }
 
 var (
 	thingClass = kernel.RegisterClass[thing](kernel.Class{Name: "Thing"})
