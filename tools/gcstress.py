@@ -14,10 +14,14 @@ import extension
 # Without tests that use much memory, start other processes, or check the wheel.
 TESTS = ["buffer", "device", "dlpack_method", "dtype", "from_dlpack", "malformed_input", "jax", "lifetime"]
 TESTS += ["numpy", "pickle", "parity", "rules", "table", "tensor", "threads", "torch", "torch_op", "tvm_ffi"]
-TESTS += ["functions", "go_library"]
+TESTS += ["functions", "go_library", "classes"]
 PACKAGES = ["./packed", "./kernel", "./internal/elementwise", "./library", "./tvmffi"]  # those with pointers in values
 
-CHAINS = "--deselect=tests/test_lifetime.py::test_long_chain"  # 300,000 crossings, each with a garbage collection
+LONG = [  # up to 300,000 crossings, each with a garbage collection
+    "tests/test_lifetime.py::test_long_chain",
+    "tests/test_classes.py::test_random_use",
+    "tests/test_classes.py::test_returned_while_it_is_dropped",
+]
 
 TAG = "-tags=gcstress"
 HOSTILE = {"GODEBUG": "clobberfree=1", "GOGC": "1"}
@@ -33,7 +37,8 @@ def main() -> int:
     arguments = sys.argv[1:] or [f"tests/test_{name}.py" for name in TESTS]
     with extension.built(TAG, GOEXPERIMENT="cgocheck2") as folder:
         # Tests build libraries of Go functions with these flags, too.
-        status = extension.test(folder, *arguments, CHAINS, **HOSTILE, GOFLAGS=TAG, GODLPACK_FUZZ="5000")
+        unwanted = [f"--deselect={test}" for test in LONG]
+        status = extension.test(folder, *arguments, *unwanted, **HOSTILE, GOFLAGS=TAG, GODLPACK_FUZZ="5000")
     if not sys.argv[1:]:
         status = status or go_tests()
     return status
