@@ -814,6 +814,7 @@ class Function:
     def __deepcopy__(self, memo: Any, /) -> Function:
         """Return the function itself."""
 
+@final
 class Method:
     """A method of a class of a library of Go functions.
 
