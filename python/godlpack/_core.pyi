@@ -18,7 +18,7 @@ from typing import (
     overload,
 )
 
-from typing_extensions import Buffer, CapsuleType
+from typing_extensions import Buffer, CapsuleType, disjoint_base
 
 from ._device import DeviceType
 
@@ -846,6 +846,7 @@ class Method:
     def __get__(self, instance: Any, owner: type | None = None, /) -> Any:
         """Return the method bound to `instance`, or the method itself."""
 
+@disjoint_base
 class Object:
     """Base of the classes that libraries of Go functions export.
 
