@@ -11,8 +11,8 @@ import (
 // elsewhere are the files of tests that check the sources, the documentation, the wheel, or the installed module in processes
 // of its own, not the module that is linked in here.
 var elsewhere = []string{
-	"abi", "bench", "cuda", "docs", "examples", "fork", "gpu", "guide", "inline", "interrupt_twice", "launch", "layouts", "limits", "mutation", "no_memory",
-	"num_threads", "packaging", "readme", "runtime", "signals", "state", "stubs", "testing", "tool", "workers",
+	"abi", "bench", "charts", "cuda", "docs", "examples", "fork", "gpu", "guide", "inline", "interrupt_twice", "launch", "layouts", "limits", "mutation", "no_memory",
+	"num_threads", "packaging", "prose", "readme", "runtime", "signals", "state", "stubs", "testing", "tool", "workers",
 	"greenlets", "leaks", // greenlets cannot switch a Go stack; and this program's own threads allocate
 }
 
