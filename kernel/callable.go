@@ -23,8 +23,8 @@ func (f Callable) Exists() bool { return f.function != nil }
 
 // Call calls the function, from the goroutine that Do runs in. An argument may be nil, a bool, an int, an int64, a uint64, a
 // float64, a string, a []byte, a dlpack.DType, a dlpack.Device, a view of a tensor (Of, Mut, DeviceOf, DeviceMut), a pointer to
-// an exported type, or a []any of these. A tensor that is an argument of the call is passed on as that argument; of any other tensor the function gets a
-// copy.
+// an exported type, or a []any of these. A tensor that is an argument of the call is passed on as that argument; of any other
+// tensor the function gets a copy.
 //
 // The result is of the same types, except that an int is an int64, or a uint64 from 2^63 on, and a tensor is a *dlpack.Tensor,
 // valid until the call ends, of which tensor.View makes a view. The error is ErrRaised if the function raised an exception:

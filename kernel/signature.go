@@ -49,7 +49,7 @@ func (f *Func) Docstring() string {
 		text += "\n\n" + doc
 	}
 	params := f.Params
-	if f.bound() {
+	if f.Bound() {
 		params = params[1:]
 	}
 	if len(params) > 0 || f.returnsTensor() {
@@ -99,8 +99,8 @@ func (f *Func) Wants() []string {
 	return texts
 }
 
-// bound reports whether the first parameter is the object.
-func (f *Func) bound() bool { return f.Role == Method || f.Role == Getter || f.Role == Setter }
+// Bound reports whether the first parameter is the object: f is a method, a getter or a setter.
+func (f *Func) Bound() bool { return f.Role == Method || f.Role == Getter || f.Role == Setter }
 
 func (f *Func) returns() string {
 	if len(f.Results) == 0 || f.Role == Constructor {
@@ -119,7 +119,7 @@ func (f *Func) returns() string {
 }
 
 func (f *Func) raises() string {
-	if len(f.Params) == 0 || len(f.Params) == 1 && f.bound() {
+	if len(f.Params) == 0 || len(f.Params) == 1 && f.Bound() {
 		return ""
 	}
 	text := "\n\nRaises:\n    TypeError: an argument has another kind, dtype or rank"

@@ -13,7 +13,7 @@ func (f *Func) Stub() string {
 	}
 	for i := range f.Params {
 		p := &f.Params[i]
-		if i == 0 && f.bound() {
+		if i == 0 && f.Bound() {
 			parts = append(parts, "self")
 			continue
 		}

@@ -76,18 +76,22 @@ def context(namespace: Namespace) -> None:
     namespace.setdefault("__exit__", __exit__)
 
 
+def comparison(is_same: Callable[[object], bool], holds: Callable[[Any, Any], bool]) -> Callable[[Object, object], Any]:
+    """A method that compares objects of the same type, and leaves others to their own methods."""
+
+    def method(self: Object, other: object) -> Any:
+        return holds(self, other) if is_same(other) else NotImplemented
+
+    return method
+
+
 def equality(namespace: Namespace, is_same: Callable[[object], bool]) -> None:
-    """Go's Equal, which takes an object of the same type: others are left to their own __eq__."""
+    """Go's Equal, which takes an object of the same type."""
     equal = namespace.pop("__equal__", None)
     if equal is None:
         return
 
-    def __eq__(self: Object, other: object) -> Any:
-        if not is_same(other):
-            return NotImplemented
-        return equal(self, other)
-
-    namespace.setdefault("__eq__", __eq__)
+    namespace.setdefault("__eq__", comparison(is_same, equal))
     namespace.setdefault("__hash__", None)
 
 
@@ -97,20 +101,12 @@ def order(namespace: Namespace, is_same: Callable[[object], bool]) -> None:
     if compare is None:
         return
 
-    def comparison(holds: Callable[[int], bool]) -> Callable[[Object, object], Any]:
-        def method(self: Object, other: object) -> Any:
-            if not is_same(other):
-                return NotImplemented
-            return holds(compare(self, other))
-
-        return method
-
-    namespace.setdefault("__lt__", comparison(lambda n: n < 0))
-    namespace.setdefault("__le__", comparison(lambda n: n <= 0))
-    namespace.setdefault("__gt__", comparison(lambda n: n > 0))
-    namespace.setdefault("__ge__", comparison(lambda n: n >= 0))
+    namespace.setdefault("__lt__", comparison(is_same, lambda a, b: compare(a, b) < 0))
+    namespace.setdefault("__le__", comparison(is_same, lambda a, b: compare(a, b) <= 0))
+    namespace.setdefault("__gt__", comparison(is_same, lambda a, b: compare(a, b) > 0))
+    namespace.setdefault("__ge__", comparison(is_same, lambda a, b: compare(a, b) >= 0))
     if "__eq__" not in namespace:
-        namespace["__eq__"] = comparison(lambda n: n == 0)
+        namespace["__eq__"] = comparison(is_same, lambda a, b: compare(a, b) == 0)
         namespace.setdefault("__hash__", None)
 
 

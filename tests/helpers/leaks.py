@@ -27,7 +27,8 @@ def is_spoilt(x: object) -> bool:
     become one, and to the dtype of each array that np.zeros() makes, once jax is imported; Cython to the type of its
     generators."""
     if isinstance(x, type):
-        return x.__module__ == "nanobind" or x.__module__.startswith("_cython_") or type(x).__name__ == "_DTypeMeta"
+        module = str(x.__module__)  # of some types a descriptor
+        return module == "nanobind" or module.startswith("_cython_") or type(x).__name__ == "_DTypeMeta"
     return type(x).__name__ == "Float64DType" or (isinstance(x, str) and x == "__class__")
 
 

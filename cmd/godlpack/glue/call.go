@@ -92,7 +92,7 @@ func (f *file) body(fn *source.Func) {
 		return
 	}
 	target := fn.Go
-	if fn.IsMethod() {
+	if fn.Decl.Bound() {
 		target = arguments[receiver] + "." + fn.Go
 		arguments = slices.Delete(arguments, receiver, receiver+1)
 	}

@@ -21,7 +21,7 @@ type Class struct {
 	fields *ast.FieldList // of a struct
 }
 
-// classes reads the exported types of all files, before the functions that use them.
+// readClasses reads the exported types of all files, before the functions that use them.
 func (r *reader) readClasses(files []*ast.File) {
 	for _, file := range files {
 		for _, decl := range file.Decls {
@@ -69,7 +69,7 @@ func (r *reader) class(spec *ast.TypeSpec, doc *ast.CommentGroup) {
 		r.add(spec.Pos(), "%s is an interface, and objects are of the types that implement it: export these; parameters of type %[1]s then take them", spec.Name.Name)
 		return
 	}
-	c := &Class{Go: spec.Name.Name, Decl: kernel.Class{Name: r.className(spec, marks[0]), Doc: commentOf(doc, spec.Name.Name)}, named: named}
+	c := &Class{Go: spec.Name.Name, Decl: kernel.Class{Name: r.className(spec, marks[0]), Doc: docstring(doc, spec.Name.Name)}, named: named}
 	if s, ok := spec.Type.(*ast.StructType); ok {
 		c.fields = s.Fields
 		for _, f := range c.fields.List {
@@ -324,7 +324,7 @@ func takesOne(s *types.Signature, c *Class) bool {
 func (r *reader) conventional(c *Class, m *types.Func, decl *ast.FuncDecl, name string) *Func {
 	fn := &Func{Go: m.Name(), Class: c, at: m.Pos(), Decl: &kernel.Func{Name: name, Class: c.Decl.Name, Role: kernel.Method}}
 	if decl != nil {
-		fn.Decl.Doc = docOf(decl)
+		fn.Decl.Doc = docstring(decl.Doc, decl.Name.Name)
 	}
 	for p := range m.Signature().Params().Variables() {
 		v := r.valueOf(p.Type())
@@ -406,7 +406,7 @@ func (r *reader) attribute(c *Class, id *ast.Ident, doc *ast.CommentGroup, mark 
 		return nil
 	}
 	decl := func(role kernel.Role) *Func {
-		return &Func{Go: id.Name, Class: c, at: id.Pos(), Access: Field, Decl: &kernel.Func{Name: name, Class: c.Decl.Name, Role: role, Doc: commentOf(doc, id.Name), HoldGIL: true}}
+		return &Func{Go: id.Name, Class: c, at: id.Pos(), Access: Field, Decl: &kernel.Func{Name: name, Class: c.Decl.Name, Role: role, Doc: docstring(doc, id.Name), HoldGIL: true}}
 	}
 	get := decl(kernel.Getter)
 	get.Results, get.Decl.Results = []Value{v}, []kernel.Param{r.param(get, v, field{})}
@@ -433,8 +433,8 @@ func (fn *Func) bind() {
 	fn.Decl.Params = append([]kernel.Param{p}, fn.Decl.Params...)
 }
 
-// commentOf returns a comment in the style of a docstring: "Index holds vectors" becomes "Holds vectors".
-func commentOf(doc *ast.CommentGroup, name string) string {
+// docstring returns a comment in the style of a docstring: "Saxpy adds a*x" becomes "Adds a*x".
+func docstring(doc *ast.CommentGroup, name string) string {
 	text := strings.TrimSpace(doc.Text())
 	rest, ok := strings.CutPrefix(text, name+" ")
 	if !ok || rest == "" {

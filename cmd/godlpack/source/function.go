@@ -90,7 +90,7 @@ func (r *reader) callable(decl *ast.FuncDecl, marks []directive, c *Class, role 
 		fn.Decl.Class = c.Decl.Name
 	}
 	r.setName(fn, decl, marks)
-	fn.Decl.Doc = docOf(decl)
+	fn.Decl.Doc = docstring(decl.Doc, decl.Name.Name)
 	r.typeParams(fn, decl, signature, marks)
 	r.params(fn, decl, signature)
 	r.results(fn, decl, signature)
@@ -101,7 +101,7 @@ func (r *reader) callable(decl *ast.FuncDecl, marks []directive, c *Class, role 
 			fn.Decl.Params[i].Optional = fn.Decl.Params[i].Optional || fn.Args[i].Form == Object || fn.Args[i].Form == Interface
 		}
 	}
-	if fn.IsMethod() {
+	if fn.Decl.Bound() {
 		fn.bind()
 	}
 	if len(r.found) == before {
@@ -109,11 +109,6 @@ func (r *reader) callable(decl *ast.FuncDecl, marks []directive, c *Class, role 
 		r.prepare(fn, decl.Name.Pos())
 	}
 	return fn, len(r.found) == before
-}
-
-// IsMethod reports whether the first argument is the object.
-func (fn *Func) IsMethod() bool {
-	return fn.Decl.Role == kernel.Method || fn.Decl.Role == kernel.Getter || fn.Decl.Role == kernel.Setter
 }
 
 // checkMarks checks the directives of a function or a method, one of which must be among the given main ones.
@@ -217,16 +212,6 @@ func (r *reader) holdGIL(marks []directive) bool {
 		}
 	}
 	return hold
-}
-
-// docOf returns a function's comment in the style of a docstring: "Saxpy adds a*x" becomes "Adds a*x".
-func docOf(decl *ast.FuncDecl) string {
-	text := strings.TrimSpace(decl.Doc.Text())
-	rest, ok := strings.CutPrefix(text, decl.Name.Name+" ")
-	if !ok || rest == "" {
-		return text
-	}
-	return strings.ToUpper(rest[:1]) + rest[1:]
 }
 
 // params reads the parameters, except the context.
