@@ -19,15 +19,25 @@ const (
 	KindIndex                 // IndexError: an index outside its axis
 	KindOverflow              // OverflowError: a number beyond the range of its kind's types
 	KindAttribute             // AttributeError: an attribute that this object does not have
+
+	KindKey            // KeyError: a key that a mapping does not have
+	KindNotImplemented // NotImplementedError: an operation that is not implemented
+	KindStopIteration  // StopIteration: an iterator has no more elements
+	KindEOF            // EOFError: the input ended early
+	KindTimeout        // TimeoutError: an operation took too long
 )
 
 // String returns the name of the Python exception.
 func (k Kind) String() string {
-	names := [...]string{"BufferError", "TypeError", "ValueError", "RuntimeError", "MemoryError", "IndexError", "OverflowError", "AttributeError"}
-	if k < 0 || int(k) >= len(names) {
+	if k < 0 || int(k) >= len(kindNames) {
 		return fmt.Sprintf("Kind(%d)", int(k))
 	}
-	return names[k]
+	return kindNames[k]
+}
+
+var kindNames = [...]string{
+	"BufferError", "TypeError", "ValueError", "RuntimeError", "MemoryError", "IndexError", "OverflowError", "AttributeError",
+	"KeyError", "NotImplementedError", "StopIteration", "EOFError", "TimeoutError",
 }
 
 // Error is an error that becomes the Python exception Kind with the text Msg. A Msg states what was expected and what came,

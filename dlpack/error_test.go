@@ -25,7 +25,9 @@ func TestErrorKinds(t *testing.T) {
 		dlpack.KindBuffer: "BufferError", dlpack.KindType: "TypeError", dlpack.KindValue: "ValueError",
 		dlpack.KindRuntime: "RuntimeError", dlpack.KindMemory: "MemoryError", dlpack.KindIndex: "IndexError",
 		dlpack.KindOverflow: "OverflowError", dlpack.KindAttribute: "AttributeError",
-		dlpack.Kind(-1): "Kind(-1)", dlpack.Kind(8): "Kind(8)",
+		dlpack.KindKey: "KeyError", dlpack.KindNotImplemented: "NotImplementedError", dlpack.KindStopIteration: "StopIteration",
+		dlpack.KindEOF: "EOFError", dlpack.KindTimeout: "TimeoutError",
+		dlpack.Kind(-1): "Kind(-1)", dlpack.Kind(13): "Kind(13)",
 	}
 	for kind, name := range names {
 		err := fmt.Errorf("outer: %w", dlpack.Errorf(kind, "got %d", 7))

@@ -24,7 +24,13 @@ const (
 	MemoryError  = dlpack.KindMemory  // no memory
 	IndexError   = dlpack.KindIndex   // an index outside its axis
 
-	OverflowError = dlpack.KindOverflow // a number beyond the range of its kind's types
+	OverflowError       = dlpack.KindOverflow       // a number beyond the range of its kind's types
+	AttributeError      = dlpack.KindAttribute      // an attribute that an object does not have
+	KeyError            = dlpack.KindKey            // a key that a mapping does not have
+	NotImplementedError = dlpack.KindNotImplemented // an operation that is not implemented
+	StopIteration       = dlpack.KindStopIteration  // an iterator has no more elements
+	EOFError            = dlpack.KindEOF            // the input ended early
+	TimeoutError        = dlpack.KindTimeout        // an operation took too long
 )
 
 // Errorf returns an error that becomes an exception of that kind: Errorf(ValueError, "want a positive step, got %v", a).
@@ -35,13 +41,14 @@ func Errorf(kind dlpack.Kind, format string, a ...any) error {
 // ErrRaised reports that the host keeps the exception that is the reason: the caller wants to stop, or a callback raised one.
 var ErrRaised = errors.New("the caller has an exception pending")
 
-// readOnce returns an author's error after reading its kind and text once, as the host will: a panic of its methods counts as
-// the function's here, and would end the process in the host.
+// readOnce returns an author's error with its description, after reading its kind and text once, as the host will: a panic of
+// its methods counts as the function's here, and would end the process in the host.
 func readOnce(err error) error {
-	if !errors.Is(err, ErrRaised) {
-		_, _ = dlpack.KindOf(err), dlpack.MessageOf(err)
+	if errors.Is(err, ErrRaised) {
+		return err
 	}
-	return err
+	_, _ = dlpack.KindOf(err), dlpack.MessageOf(err)
+	return describe(err)
 }
 
 // raise ends the call with an error, in functions that return none. A panic with any *Error does the same.

@@ -62,12 +62,15 @@ func fail(ctx *C.GDContext, err error) {
 	}
 	message := dlpack.MessageOf(err)
 	kind := kindNames[dlpack.KindOf(err)]
+	if description := kernel.Description(err); description != "" {
+		kind = description + "\x00"
+	}
 	C.gd_fail(ctx, (*C.char)(unsafe.Pointer(unsafe.StringData(kind))), (*C.char)(unsafe.Pointer(unsafe.StringData(message))),
 		C.size_t(len(message)))
 }
 
 // kindNames are the kinds of errors for C, with their NUL.
-var kindNames = func() (names [kernel.OverflowError + 1]string) {
+var kindNames = func() (names [kernel.TimeoutError + 1]string) {
 	for kind := range names {
 		names[kind] = dlpack.Kind(kind).String() + "\x00"
 	}

@@ -142,6 +142,8 @@ struct GDContext {
 
   /* Reports the error of a call that will return -1. Kind is the name of a Python exception: "TypeError", "ValueError",
      "BufferError", "RuntimeError", "MemoryError", "IndexError"; a host treats names that it does not support as "RuntimeError".
+     Or it is a JSON object, which begins with "{", that describes an exception: one of GDLibrary.exceptions, or one with a number
+     of the operating system, attributes or a cause (package kernel, type raised).
      The message is UTF-8, of that size, without a NUL at its end. Called at most once, right before the return; an exception
      that the host itself keeps takes precedence. */
   void (*fail)(GDContext *, const char *kind, const char *message, size_t message_size);
@@ -198,6 +200,8 @@ typedef struct {
      thread, at any time; it does not enter Go, and does not wait. Must not be called after retire, or in a child after
      fork(). */
   void (*drop)(int64_t number, int64_t count);
+  /* The exported errors, a JSON list of type Exception of package kernel; NULL if there are none. */
+  const char *exceptions;
 } GDLibrary;
 
 /* Returns the table, the same at each call, never freed. The first call waits until the library's Go runs. NULL: no memory. */

@@ -41,8 +41,8 @@ func table() *C.GDLibrary {
 
 // newTable makes the table in one block of C memory, which is never freed; nil without memory.
 func newTable(functions []*kernel.Func) *C.GDLibrary {
-	state, classes := kernel.Remembered(), kernel.Classes()
-	texts := []string{name(), state, classes}
+	state, classes, exceptions := kernel.Remembered(), kernel.Classes(), kernel.Exceptions()
+	texts := []string{name(), state, classes, exceptions}
 	size := 0
 	for _, f := range functions {
 		declaration, err := json.Marshal(f)
@@ -74,8 +74,11 @@ func newTable(functions []*kernel.Func) *C.GDLibrary {
 	if at := place(texts[2]); classes != "" {
 		l.classes = at
 	}
+	if at := place(texts[3]); exceptions != "" {
+		l.exceptions = at
+	}
 	for i := range rows {
-		rows[i].name, rows[i].declaration = place(texts[2*i+3]), place(texts[2*i+4])
+		rows[i].name, rows[i].declaration = place(texts[2*i+4]), place(texts[2*i+5])
 	}
 	l.version, l.size = C.GODLPACK_LIBRARY_VERSION, C.uint32_t(unsafe.Sizeof(*l))
 	l.count, l.functions, l.call = C.int64_t(len(functions)), unsafe.SliceData(rows), C.gd_entry()

@@ -30,6 +30,9 @@ func raise(err error) {
 		dlpack.KindRuntime: C.PyExc_RuntimeError, dlpack.KindMemory: C.PyExc_MemoryError, dlpack.KindIndex: C.PyExc_IndexError,
 		dlpack.KindOverflow: C.PyExc_OverflowError, dlpack.KindAttribute: C.PyExc_AttributeError,
 	}[dlpack.KindOf(err)]
+	if class == nil {
+		class = C.PyExc_RuntimeError // the other kinds are for functions of libraries
+	}
 	message := dlpack.MessageOf(err)
 	text := textObject(strings.ToValidUTF8(message, "\uFFFD"))
 	defer text.Release()

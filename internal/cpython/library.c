@@ -278,8 +278,12 @@ static const char *classes_of(const GDLibrary *t) {
   return t->size < offsetof(GDLibrary, classes) + sizeof t->classes ? NULL : t->classes;
 }
 
-/* gd_declarations is _declarations: it opens the library at a path and returns a pair: its functions' names and declarations,
-   and the JSON of its classes, or None.
+static const char *exceptions_of(const GDLibrary *t) {
+  return t->size < offsetof(GDLibrary, exceptions) + sizeof t->exceptions ? NULL : t->exceptions;
+}
+
+/* gd_declarations is _declarations: it opens the library at a path and returns its functions' names and declarations, and the
+   JSON of its classes and of its exceptions, each of which may be None.
    C because: (b).
    GIL: held; released while the library opens. */
 PyObject *gd_declarations(PyObject *module, PyObject *arguments) {
@@ -289,7 +293,7 @@ PyObject *gd_declarations(PyObject *module, PyObject *arguments) {
   gd_library *l = PyArg_ParseTuple(arguments, "sO:_declarations", &path, &check) ? gd_library_at(path, check) : NULL;
   const GDLibrary *table = l == NULL ? NULL : gd_library_open(l, NULL);
   PyObject *list = table == NULL ? NULL : declarations_of(table);
-  PyObject *both = list == NULL ? NULL : Py_BuildValue("(Oz)", list, classes_of(table));
+  PyObject *all = list == NULL ? NULL : Py_BuildValue("(Ozz)", list, classes_of(table), exceptions_of(table));
   Py_DecRef(list);
-  return both;
+  return all;
 }

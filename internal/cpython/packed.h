@@ -78,6 +78,7 @@ typedef struct {
   int (*threads)(int n); /* size may end before it */
   const char *state, *classes;
   void (*drop)(int64_t number, int64_t count);
+  const char *exceptions;
 } GDLibrary;
 
 #endif

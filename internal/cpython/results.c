@@ -118,6 +118,18 @@ void gd_drop_result(const call *c, TVMValue v, int code) {
   if (list || code == GD_TEXT || code == GD_BYTES) free(v.v_handle);
 }
 
+/* Raises the exception that the JSON in kind describes: Python makes it (godlpack/_exceptions.py). */
+GD_RARE static PyObject *raise_described(const call *c, const failure *f) {
+  PyObject *maker = PyImport_ImportModule("godlpack._exceptions"),
+           *text = PyUnicode_DecodeUTF8(f->message, (Py_ssize_t)f->size, "replace"), *made = NULL;
+  if (maker != NULL && text != NULL) made = PyObject_CallMethod(maker, "make", "OsO", (PyObject *)c->f, f->kind, text);
+  if (made != NULL) PyErr_SetObject((PyObject *)Py_TYPE(made), made);
+  Py_DecRef(made);
+  Py_DecRef(text);
+  Py_DecRef(maker);
+  return NULL;
+}
+
 /* gd_refuse raises the exception of a call that failed: one that Python itself raised goes before the error of fail().
    Owns: takes the exception that the call keeps; NULL with an exception set.
    Threads: the calling one. */
@@ -131,6 +143,7 @@ PyObject *gd_refuse(call *c) {
   const failure *f = c->error.failure;
   if (f == NULL && c->error.message_lost) return PyErr_NoMemory();
   if (f == NULL) return PyErr_Format(class, "%U() failed without an error message", c->f->qualname);
+  if (f->kind[0] == '{') return raise_described(c, f);
   PyObject *kind = PyUnicode_FromStringAndSize(f->kind, (Py_ssize_t)strlen(f->kind));
   PyObject *named = kind == NULL
                         ? NULL

@@ -1210,7 +1210,7 @@ def _threads(n: int, /) -> int:
 
 def _declarations(
     path: str, check: Callable[[list[tuple[str, str]], str | None, str | None, bool], None], /
-) -> tuple[list[tuple[str, str]], str | None]: ...
+) -> tuple[list[tuple[str, str]], str | None, str | None]: ...
 def _counters() -> dict[str, int]:
     """Count the storages, exports and imports made and freed so far."""
 

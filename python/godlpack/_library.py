@@ -21,6 +21,7 @@ from weakref import WeakKeyDictionary, WeakValueDictionary
 
 from ._classes import ExportedType, class_of
 from ._core import Function, Method, Object, _declarations, _function, _set_classes
+from ._exceptions import ExportedException, exceptions_of, raises
 from ._threads import register_threadpool
 
 SIDECAR_VERSION = 1
@@ -48,11 +49,12 @@ FRAMEWORKS = {
 
 # The declaration of each Function, as package kernel writes it: for code that wraps functions.
 declarations: WeakKeyDictionary[Function | Method, dict[str, Any]] = WeakKeyDictionary()
-origins: WeakKeyDictionary[Function | Method | type[Object], Origin] = WeakKeyDictionary()
+origins: WeakKeyDictionary[Function | Method | type[Object] | type[Exception], Origin] = WeakKeyDictionary()
 # All live functions: in its own process, a pickle of one restores the same object.
 alive: WeakValueDictionary[tuple[Origin, str], Function | Method] = WeakValueDictionary()
 # The classes of each library, in the order of their numbers: one set for all modules of a library, as C knows it.
 classes: dict[tuple[str, int, int], tuple[type[Object], ...]] = {}
+exceptions: dict[tuple[str, int, int], tuple[type[Exception], ...]] = {}  # of each library, likewise
 making = threading.RLock()  # threads that load a library at the same time get the same functions
 
 
@@ -125,7 +127,7 @@ def load_from(how: str, what: str, name: str, library: Path) -> ModuleType:
     """A module of the library's functions, whose pickles record their origin."""
     register_threadpool()
     sidecar = library.with_suffix(".json")
-    declared, types = read_sidecar(sidecar) if sidecar.exists() else read_library(library)
+    declared, types, errors = read_sidecar(sidecar) if sidecar.exists() else read_library(library)
     stat = library.stat()
     origin = Origin(how, what, name, str(library), stat.st_ino, stat.st_mtime_ns)
     module = ModuleType(name, f"Functions of {library.name}.")
@@ -137,7 +139,10 @@ def load_from(how: str, what: str, name: str, library: Path) -> ModuleType:
             if function is None or declarations[function] != declaration:
                 function = make(origin, index, declaration, check)
             made.append(function)
-        exported: list[Any] = [*make_classes(origin, types, declared, made, check)]
+        exported: list[Any] = [
+            *make_classes(origin, types, declared, made, check),
+            *make_exceptions(origin, errors, made),
+        ]
     exported += [function for function in made if not declarations[function].get("class")]
     for thing in exported:
         setattr(module, thing.__name__, thing)
@@ -173,8 +178,26 @@ def make_classes(
     return classes[key]
 
 
-def read_sidecar(sidecar: Path) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """The declarations of a library's functions, and those of its classes."""
+def make_exceptions(
+    origin: Origin, errors: list[dict[str, Any]], made: list[Function | Method]
+) -> tuple[type[Exception], ...]:
+    """The library's exceptions: those that other modules of the same library have, or new ones."""
+    if not errors:
+        return ()
+    key = origin[3:]
+    if key not in exceptions:
+        exceptions[key] = exceptions_of(errors, origin.module)
+        origins.update(dict.fromkeys(exceptions[key], origin))
+    by_name = {one.__name__: one for one in exceptions[key]}
+    raises.update(dict.fromkeys(made, by_name))
+    return exceptions[key]
+
+
+Declarations = tuple[list[dict[str, Any]], list[dict[str, Any]], list[dict[str, Any]]]
+
+
+def read_sidecar(sidecar: Path) -> Declarations:
+    """The declarations of a library's functions, of its classes, and of its exceptions."""
     try:
         content = json.loads(sidecar.read_text(encoding="utf-8"))
         version, functions = content["version"], content["functions"]
@@ -184,13 +207,14 @@ def read_sidecar(sidecar: Path) -> tuple[list[dict[str, Any]], list[dict[str, An
         raise ImportError(
             f"{sidecar} has version {version}, but this godlpack supports version {SIDECAR_VERSION}: build it again"
         )
-    return list(functions), list(content.get("classes") or ())
+    return list(functions), list(content.get("classes") or ()), list(content.get("exceptions") or ())
 
 
-def read_library(library: Path) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Opens the library, which lists its own functions and classes: there is no sidecar."""
-    functions, types = _declarations(str(library), lambda *_: None)
-    return [json.loads(declaration) for _, declaration in functions], json.loads(types or "[]")
+def read_library(library: Path) -> Declarations:
+    """Opens the library, which lists its own functions, classes and exceptions: there is no sidecar."""
+    functions, types, errors = _declarations(str(library), lambda *_: None)
+    declared = [json.loads(declaration) for _, declaration in functions]
+    return declared, json.loads(types or "[]"), json.loads(errors or "[]")
 
 
 def checker(library: Path, declared: list[dict[str, Any]], module: str) -> Callable[..., None]:
@@ -312,7 +336,7 @@ def make(origin: Origin, index: int, declaration: dict[str, Any], check: Callabl
     return function
 
 
-def reduce(function: Function | Method | type[Object]) -> str | tuple[Any, ...]:
+def reduce(function: Function | Method | type[Object] | type[Exception]) -> str | tuple[Any, ...]:
     """The pickled form of a function or a class: its name in its package, or the arguments of restore()."""
     origin, name = origins.get(function), function.__qualname__
     if origin is None:
@@ -328,6 +352,7 @@ def reduce(function: Function | Method | type[Object]) -> str | tuple[Any, ...]:
 
 
 copyreg.pickle(ExportedType, reduce)  # type: ignore[arg-type]
+copyreg.pickle(ExportedException, reduce)  # type: ignore[arg-type]
 
 
 def found_in(module: ModuleType | None, name: str) -> Any:
@@ -347,7 +372,8 @@ def restore(how: str, what: str, module: str, library: str, file: int, changed: 
     origin = Origin(how, what, module, library, file, changed)
     function: Any = alive.get((origin, name))
     if function is None:
-        function = next((c for c in classes.get(origin[3:], ()) if c.__name__ == name), None)
+        types = (*classes.get(origin[3:], ()), *exceptions.get(origin[3:], ()))
+        function = next((c for c in types if c.__name__ == name), None)
     if function is None:
         function = found_in(load_again(origin), name)
     if function is None:

@@ -79,8 +79,8 @@ def _go_build(path: Path, package: str, replaced: Mapping[Path, Path], *options:
 
 def describe(library: Path) -> Path:
     """Writes the library's sidecar, so that load_module does not open it. This process opens it."""
-    functions, classes = read_library(library)
-    content = {"version": 1, "name": library.stem, "classes": classes, "functions": functions}
+    functions, classes, exceptions = read_library(library)
+    content = {"version": 1, "name": library.stem, "classes": classes, "exceptions": exceptions, "functions": functions}
     library.with_suffix(".json").write_text(json.dumps(content))
     return library
 

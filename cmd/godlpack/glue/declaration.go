@@ -32,6 +32,32 @@ func (f *file) class(c *source.Class) {
 	f.line("})")
 }
 
+// exception writes the registration of an exception.
+func (f *file) exception(e *source.Exception) {
+	if e.IsValue {
+		f.line("%s.RegisterError(%[1]s.Exception{", f.kernel())
+	} else {
+		f.line("%s.RegisterErrorType[%s](%[1]s.Exception{", f.kernel(), e.Go)
+	}
+	f.line("Name: %q,", e.Decl.Name)
+	if e.Decl.Doc != "" {
+		f.line("Doc: %s,", docText(e.Decl.Doc))
+	}
+	f.line("Base: %q,", e.Decl.Base)
+	if len(e.Decl.Fields) > 0 {
+		f.line("Fields: []%s.ExceptionField{", f.kernel())
+		for _, field := range e.Decl.Fields {
+			f.line("{Go: %q, Name: %q, Type: %q},", field.Go, field.Name, field.Type)
+		}
+		f.line("},")
+	}
+	if e.IsValue {
+		f.line("}, func() error { return %s })", e.Go)
+	} else {
+		f.line("})")
+	}
+}
+
 // register writes the declaration of one function.
 func (f *file) register(fn *source.Func) {
 	f.line("%s.Register(%[1]s.Func{", f.kernel())

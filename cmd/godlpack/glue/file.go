@@ -29,6 +29,9 @@ func Go(pkg *source.Package) ([]byte, error) {
 	}
 	f.line("func init() {")
 	f.remember()
+	for _, e := range pkg.Errors {
+		f.exception(e)
+	}
 	for _, fn := range pkg.Funcs {
 		f.register(fn)
 	}

@@ -29,6 +29,10 @@ func Sidecar(name string, pkg *source.Package) ([]byte, error) {
 	for i, c := range pkg.Classes {
 		classes[i] = class{c.Decl, c.Makers}
 	}
+	exceptions := make([]kernel.Exception, len(pkg.Errors))
+	for i, e := range pkg.Errors {
+		exceptions[i] = e.Decl
+	}
 	functions := make([]described, len(pkg.Funcs))
 	for i, fn := range pkg.Funcs {
 		functions[i] = described{fn.Decl, fn.Decl.Signature(), fn.Decl.Docstring(), fn.Decl.Wants()}
@@ -38,11 +42,12 @@ func Sidecar(name string, pkg *source.Package) ([]byte, error) {
 	encoder.SetEscapeHTML(false) // for readers of the file
 	encoder.SetIndent("", " ")
 	err := encoder.Encode(struct {
-		Version   int           `json:"version"`
-		Name      string        `json:"name"`
-		State     *kernel.State `json:"state,omitempty"`
-		Classes   []class       `json:"classes,omitempty"`
-		Functions []described   `json:"functions"`
-	}{1, name, pkg.State, classes, functions})
+		Version    int                `json:"version"`
+		Name       string             `json:"name"`
+		State      *kernel.State      `json:"state,omitempty"`
+		Classes    []class            `json:"classes,omitempty"`
+		Exceptions []kernel.Exception `json:"exceptions,omitempty"`
+		Functions  []described        `json:"functions"`
+	}{1, name, pkg.State, classes, exceptions, functions})
 	return text.Bytes(), err
 }

@@ -21,33 +21,50 @@ type Class struct {
 	fields *ast.FieldList // of a struct
 }
 
-// readClasses reads the exported types of all files, before the functions that use them.
-func (r *reader) readClasses(files []*ast.File) {
+// readTypes reads the exported types and errors of all files, before the functions that use them.
+func (r *reader) readTypes(files []*ast.File) {
 	for _, file := range files {
 		for _, decl := range file.Decls {
 			group, ok := decl.(*ast.GenDecl)
-			if !ok || group.Tok != token.TYPE {
+			if !ok {
 				continue
 			}
 			for _, spec := range group.Specs {
-				spec := spec.(*ast.TypeSpec)
-				doc := spec.Doc
-				if doc == nil && len(group.Specs) == 1 {
-					doc = group.Doc
+				switch spec := spec.(type) {
+				case *ast.TypeSpec:
+					r.exportedType(spec, commentOf(group, spec.Doc))
+				case *ast.ValueSpec:
+					r.errorValue(spec, commentOf(group, spec.Doc))
 				}
-				r.class(spec, doc)
 			}
 		}
 	}
 }
 
-// class reads one type, if it is exported.
-func (r *reader) class(spec *ast.TypeSpec, doc *ast.CommentGroup) {
+// commentOf returns the comment of a declaration, which stands above its group if it is alone there.
+func commentOf(group *ast.GenDecl, own *ast.CommentGroup) *ast.CommentGroup {
+	if own == nil && len(group.Specs) == 1 {
+		return group.Doc
+	}
+	return own
+}
+
+// exportedType reads one type, if it is exported: an error becomes an exception, any other type a class.
+func (r *reader) exportedType(spec *ast.TypeSpec, doc *ast.CommentGroup) {
 	marks := directivesOf(doc)
 	if len(marks) == 0 {
 		return
 	}
 	r.read[doc] = true
+	if named, ok := r.info.Defs[spec.Name].Type().(*types.Named); ok && spec.TypeParams == nil && !types.IsInterface(named) && isErrorType(named) {
+		r.errorType(spec, named, doc, marks)
+		return
+	}
+	r.class(spec, doc, marks)
+}
+
+// class reads one exported type that is no error.
+func (r *reader) class(spec *ast.TypeSpec, doc *ast.CommentGroup, marks []directive) {
 	for _, d := range marks {
 		if d.verb != "export" || len(d.words) > 1 {
 			r.add(d.at, "above a type, want //godlpack:export [PythonName]")

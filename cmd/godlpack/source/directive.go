@@ -10,7 +10,7 @@ const prefix = "//godlpack:"
 
 // directives are all directives, with their syntax and their purpose. All except state are about functions.
 var directives = []struct{ verb, usage, purpose string }{
-	{"export", "//godlpack:export [python_name]", "exports the function or the method to Python, the type as a class, or the field as an attribute"},
+	{"export", "//godlpack:export [python_name]", "exports the function or the method to Python, the type as a class, the field as an attribute, or the error, a value or a type, as an exception; of errors, base=KeyError makes it a KeyError"},
 	{"new", "//godlpack:new", "the function, which returns a pointer to an exported type, is the constructor of its class"},
 	{"get", "//godlpack:get [python_name]", "the method, without arguments, returns an attribute"},
 	{"set", "//godlpack:set [python_name]", "the method, with one argument, sets an attribute"},

@@ -52,6 +52,7 @@ type reader struct {
 	fork    string                    // of the package's state directive
 	like    string                    // of the package's result directive
 	classes []*Class
+	errors  []*Exception
 	read    map[*ast.CommentGroup]bool // comments whose directives were read
 }
 

@@ -27,6 +27,7 @@ type Package struct {
 	Folder  string
 	Types   *types.Package
 	Classes []*Class
+	Errors  []*Exception
 	Funcs   []*Func       // by their place in the source; those of classes after the others
 	State   *kernel.State // its state between calls; nil if a call in a forked process needs no warning or error
 
@@ -178,7 +179,7 @@ func compilerLines(text, folder string) []string {
 func read(p *packages.Package, folder string) (*Package, error) {
 	r := &reader{reporter: reporter{fset: p.Fset}, info: p.TypesInfo, taken: map[string]token.Position{}, read: map[*ast.CommentGroup]bool{}}
 	pkg := &Package{Path: p.PkgPath, Name: p.Name, Folder: folder, Types: p.Types}
-	r.readClasses(p.Syntax)
+	r.readTypes(p.Syntax)
 	for _, file := range p.Syntax {
 		r.slips(file)
 		r.packageMarks(file)
@@ -187,8 +188,9 @@ func read(p *packages.Package, folder string) (*Package, error) {
 		pkg.Funcs = append(pkg.Funcs, r.functions(file)...)
 	}
 	pkg.Funcs = append(pkg.Funcs, r.members(p.Syntax)...)
+	r.checkBases()
 	r.twice(pkg.Funcs)
-	pkg.Classes, pkg.fork = r.classes, r.fork
+	pkg.Classes, pkg.Errors, pkg.fork = r.classes, r.errors, r.fork
 	for _, c := range pkg.Classes {
 		c.Makers = pkg.makers(c)
 	}

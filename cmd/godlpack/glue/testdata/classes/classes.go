@@ -1,6 +1,25 @@
 // Package classes has names that would be the same in the glue.
 package classes
 
+import "errors"
+
+// ErrGone reports an A that is gone.
+//
+//godlpack:export base=KeyError
+var ErrGone = errors.New("gone")
+
+// Late is an error with fields.
+//
+//godlpack:export TooLate base=GoneError
+type Late struct {
+	Hours  int
+	Names  map[string][]string
+	Inner  error
+	hidden bool
+}
+
+func (*Late) Error() string { return "late" }
+
 // A has a method BC.
 //
 //godlpack:export
