@@ -120,17 +120,21 @@ def pytest_runtest_protocol(item, nextitem):
         gc.collect()  # before the fixture that freezes what there is
         item._initrequest()  # new function-scoped fixtures; those of the module stay, as its parent is next
         reports[:] = runtestprotocol(item, log=False, nextitem=item.parent)
-        for name in {"helpers.fakes", "godlpack.testing.peers"} & sys.modules.keys():
-            sys.modules[name]._kept.clear()  # the only place where fakes are freed
         replace_plans()
 
     run()
+    kept = {
+        name: sys.modules[name]._kept for name in ("helpers.fakes", "godlpack.testing.peers") if name in sys.modules
+    }
+    before = {name: len(fakes) for name, fakes in kept.items()}  # with those of the module's fixtures
     wider = [
         (fixture, len(fixture._finalizers)) for defs in item._fixtureinfo.name2fixturedefs.values() for fixture in defs
     ]
 
     def run_again():
         run()
+        for name, fakes in kept.items():
+            del fakes[before[name] :]  # the only place where fakes are freed
         for fixture, n in wider:  # pytest adds a finalizer for each run's fixtures, which have ended
             del fixture._finalizers[n:]
 
