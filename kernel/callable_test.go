@@ -35,7 +35,7 @@ func answering(t *testing.T, cell packed.Cell, err error) (h *fakeHost, given *[
 		}
 		for i := range args.Len() {
 			*given = append(*given, goValue(t, args.At(i)))
-			packed.Drop(h, args.At(i), h.Delete)
+			kernel.Drop(h, args.At(i))
 		}
 		ret.Set(cell)
 		return err

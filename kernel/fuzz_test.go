@@ -74,7 +74,7 @@ func FuzzCall(f *testing.F) {
 		}
 		h, called := newHost(), newCall(values...)
 		if err := called.of(ready, h); err == nil {
-			packed.Drop(h, called.ret.Get(), h.Delete)
+			kernel.Drop(h, called.ret.Get())
 		} else if called.ret.Get() != packed.Null || dlpack.KindOf(err) == kernel.RuntimeError {
 			t.Errorf("result %v, error %v", called.ret.Get(), err)
 		}

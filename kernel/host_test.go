@@ -287,7 +287,7 @@ func (c *call) result(t testing.TB, h *fakeHost) any {
 	t.Helper()
 	cell := c.ret.Get()
 	value := goValue(t, cell)
-	packed.Drop(h, cell, h.Delete)
+	kernel.Drop(h, cell)
 	c.ret.Set(packed.Null)
 	return value
 }

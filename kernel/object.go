@@ -141,21 +141,5 @@ func Held() int {
 // Drop frees what a cell owns, of a result or an argument that the host does not get: its block, its elements, its tensors, its
 // references to objects.
 func Drop(host Host, c packed.Cell) {
-	dropObjects(c)
-	packed.Drop(host, c, host.Delete)
-}
-
-func dropObjects(c packed.Cell) {
-	if c.Code == packed.CodeObject {
-		Release(uint64(c.Value), 1)
-		return
-	}
-	if c.Code != packed.CodeList && c.Code != packed.CodeTuple {
-		return
-	}
-	if list, err := c.List(); err == nil {
-		for i := range list.Len() {
-			dropObjects(list.At(i))
-		}
-	}
+	packed.Drop(host, c, host.Delete, func(number uint64) { Release(number, 1) })
 }

@@ -218,7 +218,7 @@ func TestScratchIsLentAsACopy(t *testing.T) {
 			return err
 		}
 		lent = x.Data
-		packed.Drop(h, args.At(0), h.Delete)
+		kernel.Drop(h, args.At(0))
 		return nil
 	}
 	f := callsBack(t, func(c *kernel.Call, g kernel.Callable) error {

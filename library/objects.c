@@ -24,14 +24,14 @@ static dropped *at(uint32_t place) {
   return chunk ? chunk + place % PLACES : NULL;
 }
 
-/* Prepares the list for more places, up to n. False: no memory.
+/* Prepares the list for PLACES more places, up to n, a multiple; once for each n. False: no memory.
    C because: (b) the list outlives Go.
    GIL: any.
    Owns: the memory stays for the process.
    Threads: one at a time. */
 bool gd_objects_grow(int n) {
   uint32_t last = (uint32_t)n / PLACES - 1;
-  return last < CHUNKS && (chunks[last] || (chunks[last] = calloc(PLACES, sizeof(dropped))));
+  return last < CHUNKS && (chunks[last] = calloc(PLACES, sizeof(dropped)));
 }
 
 /* Returns the file that becomes readable when an object is dropped while Go waits. -1: there is none.
@@ -65,7 +65,7 @@ void gd_drop(int64_t number, int64_t count) {
   while (!atomic_compare_exchange_weak(&first, &next, place + 1));
   if (atomic_exchange(&asleep, false)) {
     uint64_t one = 1;
-    if (write(wake, &one, sizeof one) < 0) return; /* it is readable already */
+    (void)!write(wake, &one, sizeof one); /* fails if it is readable already */
   }
 }
 

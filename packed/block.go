@@ -78,18 +78,20 @@ func NewList(m Memory, code Code, cells []Cell) (Cell, error) {
 	return Cell{PointerValue(block), code}, nil
 }
 
-// Drop frees what a cell owns, of a result that is not delivered: its block, its elements, its tensors. Remove is called for
-// each managed tensor.
-func Drop(m Memory, c Cell, remove func(*dlpack.ManagedTensorVersioned)) {
+// Drop frees what a cell owns, of a result that is not delivered: its block, its elements, its tensors, its references to
+// objects. Remove is called for each managed tensor, release with the number of each object.
+func Drop(m Memory, c Cell, remove func(*dlpack.ManagedTensorVersioned), release func(number uint64)) {
 	switch c.Code {
 	case CodeManaged:
 		if p := c.Value.pointer(); p != nil {
 			remove((*dlpack.ManagedTensorVersioned)(p))
 		}
+	case CodeObject:
+		release(uint64(c.Value))
 	case CodeList, CodeTuple:
 		if list, err := c.List(); err == nil {
 			for i := range list.Len() {
-				Drop(m, list.At(i), remove)
+				Drop(m, list.At(i), remove, release)
 			}
 		}
 		m.Free(c.Value.pointer())

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"math"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"unsafe"
@@ -217,7 +218,7 @@ func TestBlocks(t *testing.T) {
 	}
 	inner, _ := NewList(m, CodeTuple, []Cell{text, Int(1)})
 	managed := &dlpack.ManagedTensorVersioned{}
-	outer, _ := NewList(m, CodeList, []Cell{inner, Managed(managed), Null})
+	outer, _ := NewList(m, CodeList, []Cell{inner, Managed(managed), Object(7)})
 	list, err := outer.List()
 	if err != nil || list.Len() != 3 || list.FlagsAt(1) != 0 {
 		t.Fatalf("list: got %v, %v", list, err)
@@ -226,9 +227,11 @@ func TestBlocks(t *testing.T) {
 		t.Errorf("%d blocks, want 3", len(m.blocks))
 	}
 	var removed []*dlpack.ManagedTensorVersioned
-	Drop(m, outer, func(t *dlpack.ManagedTensorVersioned) { removed = append(removed, t) })
-	if len(m.blocks) != 0 || len(removed) != 1 || removed[0] != managed {
-		t.Errorf("after Drop: %d blocks, %d tensors removed", len(m.blocks), len(removed))
+	var released []uint64
+	Drop(m, outer, func(t *dlpack.ManagedTensorVersioned) { removed = append(removed, t) },
+		func(number uint64) { released = append(released, number) })
+	if len(m.blocks) != 0 || !slices.Equal(removed, []*dlpack.ManagedTensorVersioned{managed}) || !slices.Equal(released, []uint64{7}) {
+		t.Errorf("after Drop: %d blocks, %d tensors removed, objects %d released", len(m.blocks), len(removed), released)
 	}
 	m.full = true
 	for _, make := range []func() (Cell, error){
@@ -324,7 +327,7 @@ func FuzzCell(f *testing.F) {
 				t.Errorf("%v: got %v, %v back", c, back, err)
 			}
 		}
-		Drop(&goMemory{}, c, func(*dlpack.ManagedTensorVersioned) { t.Error("a tensor that is none was removed") })
+		Drop(&goMemory{}, c, func(*dlpack.ManagedTensorVersioned) { t.Error("a tensor that is none was removed") }, func(uint64) {})
 		_ = c.Code.String()
 	})
 }

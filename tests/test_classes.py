@@ -6,6 +6,7 @@ import inspect
 import multiprocessing
 import pickle
 import random
+import shutil
 import threading
 import time
 import weakref
@@ -71,6 +72,37 @@ def test_second_init(go):
     with pytest.raises(TypeError, match=r"want an object of .*Index.*, got one of .*Circle"):
         go.Index.__init__(go.Circle.__new__(go.Circle), 3)
 
+    with pytest.raises(TypeError, match="want a new object as the first argument"):
+        go.Index.__init__()
+
+
+def test_init_within_init(go):
+    """Code of an argument initializes the object: the outer constructor's result is dropped."""
+    ix = go.Index.__new__(go.Index)
+
+    class Dim:
+        def __index__(self):
+            ix.__init__(3)
+            return 4
+
+    with pytest.raises(RuntimeError, match="has a Go object already"):
+        ix.__init__(Dim())
+    assert ix.dim == 3 and ix.itself() is ix
+
+
+def test_constructor_of_a_known_object(go):
+    """Two Python objects that were made as one Go object: Go returns the first, or a new one once that is gone."""
+    first, second = go.Only(), go.Only()
+    assert go.the_only() is first is not second
+    del second
+    assert go.the_only() is first
+    second = go.Only()
+    del first
+    third = go.the_only()
+    assert type(third) is go.Only and third is not second and go.the_only() is third
+    del third, second
+    assert type(go.the_only()) is go.Only
+
 
 def test_none(go):
     """Where the author allows it by default=None."""
@@ -122,6 +154,14 @@ def test_methods(go):
 def test_not_an_object(go, other):
     with pytest.raises((TypeError, ValueError), match=r"Index.itself\(\): argument 'self': want Index"):
         go.Index.itself(other)
+
+
+def test_no_object(go):
+    with pytest.raises(TypeError, match=r"Index.itself\(\) missing argument 'self'"):
+        go.Index.itself()
+    with pytest.raises(TypeError, match=r"Index.add\(\) missing argument 'self'"):
+        go.Index.add(rows=rows(1, 2))
+    assert go.Index.add.__get__(None, go.Index) is go.Index.add
 
 
 def test_another_class(go):
@@ -248,8 +288,8 @@ def test_identity(go):
     assert two is ix and n == 3
     first = id(go.kept())
     assert first == id(None)
-    many = go.many(100)
-    assert len(set(map(id, many))) == 100 and go.dims(many) == list(range(1, 101))
+    many = go.many(5000)
+    assert len(set(map(id, many))) == 5000 and go.dims(many) == list(range(1, 5001))
     assert go.many(0) == [] and go.none() is None
     with pytest.raises(ValueError, match="want a list of Index, got one with nil in it"):
         go.many(-1)
@@ -604,6 +644,36 @@ print(len(ix))
     assert python(script) == "3\n"
 
 
+def test_fork_between_arguments_without_the_library(python, go, tmp_path):
+    """An argument's own code forks, and the library's file is gone."""
+    library = Path(shutil.copy(go.__file__, tmp_path))
+    shutil.copy(Path(go.__file__).with_suffix(".json"), tmp_path)
+    script = f"""
+import os
+import godlpack as gd
+go = gd.load_module({str(library)!r})
+ix = go.Index(2)
+
+class Forks:
+    def __index__(self):
+        global child
+        child = os.fork()
+        if not child:
+            os.remove({str(library)!r})
+        return 0
+
+try:
+    ix[Forks()]
+except ImportError as error:
+    assert not child and "is no longer the file that was opened before" in str(error), error
+    os._exit(0)
+except IndexError:
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    print("done")
+"""
+    assert python(script) == "done\n"
+
+
 def test_exit_with_objects(python, go):
     """At the interpreter's end objects are dropped, on the main thread and in threads; nothing waits."""
     script = f"""
@@ -634,7 +704,7 @@ def test_names(go):
     assert str(inspect.signature(go.Index.add)) == "(self, rows, times=1)"
     assert str(inspect.signature(go.Index(1).add)) == "(rows, times=1)"
     assert sorted(name for name in go.__all__ if name[0].isupper()) == [
-        "Circle", "Guest", "Index", "Inner", "Nothing", "Square",
+        "Circle", "Guest", "Index", "Inner", "Nothing", "Only", "Square",
     ]  # fmt: skip
     assert "parse" in dir(go.Index) and "__unmarshal__" not in dir(go.Index)
 

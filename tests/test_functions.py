@@ -987,6 +987,45 @@ def test_table_from_before_there_were_threads(tmp_path):
     assert module.tell(1)
 
 
+def constructor(path, name, *parameters):
+    """The function of that name in functions.c as the constructor of a class."""
+    check = lambda *told: None  # noqa: E731
+    names = [found for found, _ in gd._core._declarations(str(path), check)[0]]
+    described = ("__init__", "Thing.__init__", "m", "", "()", parameters, 0, 0, False, None, 2)
+    return gd._core._function(str(path), check, names.index(name), *described)
+
+
+@pytest.mark.parametrize("option", [[], ["-DOLD_TABLE"]], ids=["new", "old"])
+def test_objects_without_a_runtime(tmp_path, option):
+    """A library in C gives objects of classes that it declares or not, and takes none back."""
+    path = build.c_functions(tmp_path / "objects.so", *option)
+    odd = gd.load_module(path).odd
+
+    class Thing(gd.Object):
+        __init__ = constructor(path, "odd", "which")
+
+    for classes in ((), (Thing,)):
+        gd._core._set_classes(str(path), lambda *told: None, classes)
+        for which in (24, 25, 26)[: 3 - len(classes)]:
+            for returns in (odd, Thing):
+                with pytest.raises(RuntimeError, match="returned an object of an unknown class"):
+                    returns(which)
+    thing = odd(26)
+    assert type(thing) is Thing and odd(26) is thing is not Thing(26)
+    del thing
+    assert type(odd(26)) is Thing
+
+
+def test_classes_that_are_none(library):
+    for classes in ((3,), (int,)):
+        with pytest.raises(TypeError, match="want subclasses of Object"):
+            gd._core._set_classes(str(library), print, classes)
+    with pytest.raises(TypeError):
+        gd._core._set_classes(str(library), print, [])
+    with pytest.raises(FileNotFoundError):
+        gd._core._set_classes("/no/file", print, ())
+
+
 def test_table_without_functions(tmp_path):
     assert gd.load_module(build.c_functions(tmp_path / "empty.so", "-DEMPTY")).__all__ == []
 

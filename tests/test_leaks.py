@@ -26,9 +26,11 @@ def every(tmp_path_factory):
         yield operations.all_operations()
         return
     built = gd.load_module(build.go_library(folder), package="sample")
-    sys.modules["sample"], before = built, sys.modules["sample"]  # for pickle
-    yield operations.all_operations(built, gd.load_module(build.c_functions(folder / "functions.so")))
-    sys.modules["sample"] = before
+    classes = gd.load_module(build.classes_library(folder), package="classes")
+    with pytest.MonkeyPatch.context() as patch:  # for pickle
+        patch.setitem(sys.modules, "sample", built)
+        patch.setitem(sys.modules, "classes", classes)
+        yield operations.all_operations(built, gd.load_module(build.c_functions(folder / "functions.so")), classes)
 
 
 @pytest.mark.unbalanced(

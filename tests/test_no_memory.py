@@ -27,13 +27,13 @@ pytestmark = [
 
 @pytest.fixture(scope="session")
 def libraries(python, tmp_path_factory):
-    """failing.c, the sample library with its sidecar, and functions.c, compiled."""
+    """failing.c, the sample library and that of classes with their sidecars, and functions.c, compiled."""
     folder = tmp_path_factory.mktemp("no-memory")
     failing = build.c_library(folder / "failing.so", build.SOURCES / "failing.c")
     sample = build.go_library(folder)
     script = f"from pathlib import Path; from helpers import build; build.describe(Path({str(sample)!r}))"
     python(script)  # opens the library in another process
-    return failing, sample, build.c_functions(folder / "functions.so")
+    return failing, sample, build.classes_library(folder), build.c_functions(folder / "functions.so")
 
 
 def preloading(failing):
@@ -68,8 +68,8 @@ def faults(failing, *arguments):
 
 @pytest.mark.parametrize("forever", [0, 1], ids=["once", "for good"])
 def test_each_allocation(libraries, forever, capsys):
-    failing, library, functions = libraries
-    wrong, operations, points = faults(failing, "each", forever, library, functions, FRAMEWORKS)
+    failing, *opened = libraries
+    wrong, operations, points = faults(failing, "each", forever, *opened, FRAMEWORKS)
     with capsys.disabled():
         print(f"\n{points} allocations of {operations} operations failed", end=" ")
     assert not wrong, "\n".join(map(str, wrong))
@@ -79,8 +79,8 @@ def test_each_allocation(libraries, forever, capsys):
 @pytest.mark.parametrize("forever", [0, 1], ids=["once", "for good"])
 @pytest.mark.parametrize("way", ["start", "open", "fork", "open, fork"])
 def test_first_entry(libraries, way, forever, capsys):
-    failing, library, _functions = libraries
-    wrong, _, points = faults(failing, way, forever, library)
+    failing, library, classes, _functions = libraries
+    wrong, _, points = faults(failing, way, forever, library, classes)
     with capsys.disabled():
         print(f"\n{points} allocations failed", end=" ")
     assert not wrong, "\n".join(map(str, wrong))

@@ -22,6 +22,7 @@ UNPACKED = Path(sys.prefix) / "debug"
 # Without tests that use much memory, start other processes, or make bad producers crash.
 TESTS = [
     "buffer",
+    "classes",
     "device",
     "dlpack_method",
     "dtype",

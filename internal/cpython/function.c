@@ -144,10 +144,10 @@ static PyType_Spec function_spec = {
         {0},
     }};
 
-/* Binds a method to its object, or returns it unchanged for the class. */
+/* Binds a method to its object, or returns it unchanged for the class: __get__(None, class) passes no object. */
 static PyObject *method_get(PyObject *self, PyObject *object, PyObject *class) {
   (void)class;
-  if (object == NULL || object == Py_None) return retained(self);
+  if (object == NULL) return retained(self);
   return PyObject_CallFunctionObjArgs(bound_type, self, object, NULL);
 }
 

@@ -63,20 +63,20 @@ static void bind(call *c, gd_object *o, TVMValue *v) {
   v->v_int64 = -1;
 }
 
-/* Returns the class of a number; a borrowed reference. */
+/* Returns the class of a number, a borrowed reference, and makes room for its object. */
 static PyTypeObject *class_at(const call *c, int64_t number) {
-  PyObject *classes = gd_library_objects(c->f->library)->classes;
-  if (classes != NULL && number >= 0 && number >> 32 < PyTuple_Size(classes))
-    return (PyTypeObject *)PyTuple_GetItem(classes, (Py_ssize_t)(number >> 32));
-  PyErr_Format(PyExc_RuntimeError, "%U(): its library returned an object of an unknown class", c->f->qualname);
-  return NULL;
+  gd_objects *all = gd_library_objects(c->f->library);
+  bool known = all->classes != NULL && number >= 0 && number >> 32 < PyTuple_Size(all->classes);
+  if (!known)
+    PyErr_Format(PyExc_RuntimeError, "%U(): its library returned an object of an unknown class", c->f->qualname);
+  if (!known || !has_room(all, (uint32_t)number)) return NULL;
+  return (PyTypeObject *)PyTuple_GetItem(all->classes, (Py_ssize_t)(number >> 32));
 }
 
-/* Returns the live Python object of a Go object; NULL if there is none. An object without references is being freed: the code
-   of its attributes and weak references, which runs meanwhile, must not get it back. */
+/* Returns the live Python object of a Go object, for whose place there is room; NULL if there is none. An object without
+   references is being freed: the code of its attributes and weak references, which runs meanwhile, must not get it back. */
 static gd_object *known_at(const call *c, uint32_t place) {
-  const gd_objects *all = gd_library_objects(c->f->library);
-  gd_object *o = place < all->room ? all->known[place] : NULL;
+  gd_object *o = gd_library_objects(c->f->library)->known[place];
   return o != NULL && o->table == c->entry.library && o->ob_base.ob_refcnt > 0 ? o : NULL;
 }
 
@@ -88,7 +88,7 @@ PyObject *gd_object_wrap(call *c, TVMValue *v) {
   gd_objects *all = gd_library_objects(c->f->library);
   uint32_t place = (uint32_t)v->v_int64;
   PyTypeObject *type = class_at(c, v->v_int64);
-  if (type == NULL || !has_room(all, place)) return NULL;
+  if (type == NULL) return NULL;
   PyObject *made = NULL;
   if (known_at(c, place) == NULL) {
     made = ((allocfunc)PyType_GetSlot(type, Py_tp_alloc))(type, 0); /* may collect garbage */
@@ -123,7 +123,6 @@ PyObject *gd_object_begin(call *c, PyObject *self, TVMValue *v, int code) {
     return PyErr_Format(PyExc_TypeError, "%U(): want an object of %R, got one of %R", c->f->qualname, (PyObject *)class,
                         (PyObject *)Py_TYPE(self));
   uint32_t place = (uint32_t)v->v_int64;
-  if (!has_room(all, place)) return NULL;
   if (known_at(c, place) == NULL) all->known[place] = o;
   bind(c, o, v);
   return Py_IncRef(Py_None), Py_None;
@@ -152,9 +151,8 @@ static void object_dealloc(PyObject *self) {
   PyTypeObject *type = Py_TYPE(self);
   if (o->weakrefs != NULL) PyObject_ClearWeakRefs(self);
   if (o->library != NULL) {
-    gd_objects *all = gd_library_objects(o->library);
-    uint32_t place = (uint32_t)o->number;
-    if (place < all->room && all->known[place] == o) all->known[place] = NULL;
+    gd_object **known = &gd_library_objects(o->library)->known[(uint32_t)o->number];
+    if (*known == o) *known = NULL;
     gd_object_drop(o->library, o->table, o->number, o->received);
   }
   ((freefunc)PyType_GetSlot(type, Py_tp_free))(self);

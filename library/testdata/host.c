@@ -628,6 +628,11 @@ static void test_threads(void) {
   CHECK(live == 0, "%ld tensors left", live);
 }
 
+/* Objects that the library has not given. */
+static void test_objects(void) {
+  for (int64_t number = 1; number <= UINT32_MAX; number = number << 8 | 255) library->drop(number, 1);
+}
+
 int main(int argc, char **argv) {
   setbuf(stdout, NULL);
   void *so = argc >= 2 ? dlopen(argv[1], RTLD_NOW | RTLD_LOCAL) : NULL;
@@ -657,5 +662,6 @@ int main(int argc, char **argv) {
   test_panics();
   test_stop();
   test_threads();
+  test_objects();
   return failures > 255 ? 255 : failures;
 }

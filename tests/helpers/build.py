@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 import godlpack
+from godlpack import _inline
 from godlpack._library import read_library
 
 ROOT = Path(__file__).parents[2]
@@ -65,6 +66,15 @@ def go_library(folder: Path, name: str = "sample", added: Mapping[str, str] | No
     replaced = {SAMPLES / name / file: folder / file for file in added or {}}
     linking = f"-ldflags=-extldflags=-Wl,--version-script={ROOT / 'library' / 'exports.map'}"
     return _go_build(folder / f"{name}.so", f"./library/testdata/{name}", replaced, linking)
+
+
+def classes_library(folder: Path) -> Path:
+    """Builds testdata/classes, with its sidecar, into the folder; skips the test if there is no Go."""
+    if not HAS_GO:
+        pytest.skip("needs Go")
+    library = folder / "_classes.so"
+    _inline.build(SOURCES / "classes", library, verbose=False)
+    return library
 
 
 def _go_build(path: Path, package: str, replaced: Mapping[Path, Path], *options: str) -> Path:

@@ -421,8 +421,84 @@ def of_ten_arguments(f, path):
     }
 
 
-def all_operations(sample=None, functions=None, frameworks=("numpy", "torch", "jax", "tvm_ffi")):
-    """sample, functions: the modules of these libraries, if there are any."""
+def of_classes(go):
+    """Objects of the Go types in testdata/classes."""
+    ix, kept, rows = go.Index(3, "a"), go.Index(2, "kept"), gd.full((2, 3), 1.5)
+    ix.other = ix.next = kept
+    Named = type("Named", (go.Index,), {})  # noqa: N806
+    named = Named(3, "named")
+    named.state = "of Python"
+    square = go.make_square(2)
+
+    def filled():
+        new = go.Index(3)
+        new.add(rows)
+        return new
+
+    calls = {
+        "made": lambda: go.Index(3, "a"),
+        "made by keywords": lambda: go.Index(dim=3, label="a"),
+        "made, of a subclass": lambda: Named(3, "a"),
+        "made, which raises": lambda: go.Index(0),
+        "made, of nothing": lambda: go.Index(1000),
+        "made, of wrong arguments": lambda: go.Index("3"),
+        "made, the same": lambda: type(go.Only()).__name__,
+        "made a second time": lambda: ix.__init__(3),
+        "made of another class": lambda: go.Index.__init__(go.Circle.__new__(go.Circle), 3),
+        "made of no object": lambda: go.Index.__init__(3),
+        "without a constructor": lambda: go.Square(),
+        "returned": lambda: go.Index.parse("3"),
+        "returned again": lambda: ix.itself() is ix,
+        "returned while it is new": lambda: go.Index(3, "a").itself(),
+        "returned as an interface": lambda: type(go.make_shape(True, 1)).__name__,
+        "returned as one of two": lambda: go.two(go.Index(4)),
+        "returned in a list": lambda: go.many(3),
+        "returned in a long list": lambda: len(go.many(300)),
+        "returned in a list with nil": lambda: go.many(-1),
+        "returned, of a type without a class": lambda: go.make_hidden(),
+        "passed": lambda: go.dim_or(ix),
+        "passed in a list": lambda: go.dims([ix, kept, named]),
+        "passed in a tuple": lambda: go.dims((ix, go.Index(7))),
+        "passed as an interface": lambda: go.total([square, go.make_square(3)]),
+        "passed by a keyword": lambda: go.dim_or(ix=ix),
+        "passed as the wrong class": lambda: go.dims([ix, square]),
+        "passed without a Go object": lambda x=go.Index.__new__(go.Index): go.dims([x]),
+        "passed as None": lambda: go.dims([None]),
+        "a method": lambda: len(filled()),
+        "a method by the class": lambda: go.Index.itself(ix) is ix,
+        "a method of something else": lambda: go.Index.itself(3),
+        "a method without an object": lambda: go.Index.itself(),
+        "a method that panics": lambda: ix.panic(),
+        "a bound method": lambda: ix.itself.__self__ is ix,
+        "a static method": lambda: ix.parse("17").dim,
+        "a tensor of a method": lambda: filled().rows(like=gd.Tensor),
+        "an attribute": lambda: (ix.dim, ix.label, ix.names, ix.ids, ix.scale),
+        "an attribute, set": lambda: (setattr(ix, "label", "b"), setattr(ix, "names", ["x", "y"]), ix.label, ix.names),
+        "an attribute, set to what is wrong": lambda: setattr(ix, "width", 256),
+        "an attribute that is an object": lambda: ix.other is kept,
+        "an attribute, set to an object": lambda: (setattr(kept, "other", ix), kept.other is ix),
+        "a getter and a setter": lambda: (setattr(kept, "next", ix), kept.next is ix),
+        "a setter that raises": lambda: setattr(ix, "next", ix),
+        "an element": lambda: (filled()[1], 1.5 in filled()),
+        "elements": lambda: list(filled()),
+        "repr": lambda: (repr(kept), str(named)),
+        "comparisons": lambda: (kept == go.Index(2, "kept"), kept < ix, kept != 3, hash(kept) == hash(ix)),
+        "a callback": lambda: ix.call(lambda x, pair, n: x),
+        "a callback that returns a new one": lambda: ix.call(lambda x, pair, n: go.Index(5)),
+        "a callback that raises": lambda: ix.call(raising),
+        "kept by Go": lambda: (go.watch(go.Index(3, "a")), go.watched(), go.watch(kept))[1],
+        "copy": lambda: copy.copy(named).state,
+        "pickle": lambda: pickle.loads(pickle.dumps(kept)) == kept,
+        "pickle of what has none": lambda: pickle.dumps(square),
+        "pickle of a bound method": lambda: pickle.loads(pickle.dumps(kept.itself)).__self__ == kept,
+        "dropped within a cycle": lambda: setattr(x := Named(1), "me", x),
+        "a module": lambda: gd.load_module(go.__file__, package="classes").Index is go.Index,
+    }
+    return {f"object: {call}": do for call, do in calls.items()}
+
+
+def all_operations(sample=None, functions=None, classes=None, frameworks=("numpy", "torch", "jax", "tvm_ffi")):
+    """sample, functions, classes: the modules of these libraries, if there are any."""
     made = of_tensors()
     arrays = {"godlpack": (gd.asarray(array.array("f", [1, 2, 4])), gd.Tensor)}
     there = [name for name in frameworks if importlib.util.find_spec(name)]
@@ -451,4 +527,6 @@ def all_operations(sample=None, functions=None, frameworks=("numpy", "torch", "j
         made |= of_scalars(sample)
         for name, (x, like) in arrays.items():
             made |= of_functions(sample, x, name, like)
-    return made | (of_ten_arguments(functions, functions.__file__) if functions else {})
+    if functions:
+        made |= of_ten_arguments(functions, functions.__file__)
+    return made | (of_classes(classes) if classes else {})

@@ -18,7 +18,7 @@ import godlpack as gd
 from helpers import operations
 from helpers.leaks import Books, leak
 
-OURS = ("_core.abi3", "sample.so", "memfd:godlpack", "/proc/self/fd")
+OURS = ("_core.abi3", "sample.so", "classes.so", "memfd:godlpack", "/proc/self/fd")
 
 
 class Allocations:
@@ -59,31 +59,35 @@ def is_right(ended, expected):
     return isinstance(ended, MemoryError) or (type(ended) if isinstance(ended, Exception) else ended) == expected
 
 
-def judge(allocations, operation, expected, first, forever, books):
-    """What is wrong after one failure, "" if nothing; None if there is no allocation of that number."""
-    before = owed()
+def judge(allocations, operation, expected, first, forever, books, objects):
+    """What is wrong after one failure, "" if nothing; None if there is no allocation of that number. objects: how many
+    objects of Go Python has more than all operations share."""
+    before = [*owed(), 0]
     ended, failed = allocations.attempt(operation, first, forever)
     if not failed:
         return None
     if not is_right(ended, expected):
         return f"ended with {ended!r}, not with {expected} or MemoryError"
     del ended
-    for patience in (0, 0.01, 0.1, 1):  # jax releases on its own threads
-        if owed() != before:
-            gc.collect()
-            time.sleep(patience)
-    if owed() != before:
-        return f"owed {before} before, {owed()} after"
+    for patience in (0, 0.01, 0.1, 1):  # jax and Go release on their own threads
+        after = [*owed(), objects()]
+        if after == before:
+            break
+        gc.collect()
+        time.sleep(patience)
+    else:
+        return f"owed {before} before, {after} after"
     return leak(lambda: allocations.attempt(operation, first, forever), books)
 
 
-def each(forever, sample, functions, frameworks, behind=None):
+def each(forever, sample, classes, functions, frameworks, behind=None):
     """Fails each allocation of all operations after the named one."""
     allocations = Allocations()
     library = gd.load_module(sample, package="sample")
     sys.modules["sample"] = library  # for pickle
-    every = operations.all_operations(library, gd.load_module(functions), frameworks.split(","))
-    names = list(every)
+    sys.modules["classes"] = types = gd.load_module(classes, package="classes")
+    every = operations.all_operations(library, gd.load_module(functions), types, frameworks.split(","))
+    names, shared = list(every), types.held()
     gc.collect()
     gc.freeze()
     for name in names[names.index(behind) + 1 if behind else 0 :]:
@@ -93,7 +97,7 @@ def each(forever, sample, functions, frameworks, behind=None):
         books = Books([*operations.owned(operation), *vars(gd).values()])
         for first in count(1):
             say(at=name, point=first)
-            wrong = judge(allocations, operation, expected, first, forever, books)
+            wrong = judge(allocations, operation, expected, first, forever, books, lambda: types.held() - shared)
             if wrong is None:
                 break
             if wrong:
@@ -119,16 +123,17 @@ def in_a_child(do):
     return json.loads(said) if said else f"the process ended: {os.waitstatus_to_exitcode(status)}"
 
 
-def first_entry(way, forever, sample):
-    """Fails each allocation of the start of Go ("start"), of opening a library ("open"), or of either in a child of a
-    process that has done it ("fork", "open, fork"). A library that cannot be opened is an ImportError, and too few
+def first_entry(way, forever, sample, classes):
+    """Fails each allocation of the start of Go ("start"), of opening libraries and their first objects ("open"), or of
+    either in a child of a process that has done it ("fork", "open, fork"). A library that cannot be opened is an ImportError, and too few
     threads for Go are a RuntimeError."""
     allocations = Allocations()
     library = gd.load_module(sample, package="sample")
+    types = gd.load_module(classes, package="classes")
 
-    def call():  # calls a library, and creates a function of a new one
+    def call():  # calls libraries, makes their first objects, and creates a function of a new library
         gd._core._function("/" + sample, print, 0, "f", "f", "m", "d", "()", (), 0, 0, False, None)
-        return library.divmod(17)
+        return library.divmod(17), types.Index(3).dim
 
     operation = call if "open" in way else (lambda: gd.asarray(b"abc").tolist())
     expected = in_a_child(lambda: repr(operations.plain(operation())))

@@ -153,6 +153,9 @@ static int odd(int64_t which, TVMValue *ret, int *code) {
       return which == 19 ? (l->values = NULL) : (void *)(l->codes = NULL), 0;
     case 21: *code = GD_UINT, ret->v_int64 = -1; return 0;
     case 23: return ret->v_handle = list(0), *code = GD_LIST, 0;
+    case 24: *code = GD_OBJECT, ret->v_int64 = -1; return 0;
+    case 25: *code = GD_OBJECT, ret->v_int64 = 1LL << 32; return 0;
+    case 26: *code = GD_OBJECT, ret->v_int64 = 0; return 0;
     case 22: l = list(1), ret->v_handle = l, l->values[0].v_handle = list(1), l->codes[0] = *code = GD_LIST; return 0;
     default: return -1;
   }

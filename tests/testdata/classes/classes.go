@@ -372,6 +372,28 @@ func Guests() int {
 	return guests.n
 }
 
+// Only is a type with one object.
+//
+//godlpack:export
+type Only struct{ n int }
+
+var only = &Only{1}
+
+// NewOnly returns it.
+//
+//godlpack:new
+func NewOnly() *Only { return only }
+
+// TheOnly returns it, too.
+//
+//godlpack:export
+func TheOnly() *Only { return only }
+
+// Held returns the number of objects that Python has.
+//
+//godlpack:export
+func Held() int { return kernel.Held() }
+
 // Nothing is a type of no size: all its objects have the same address.
 //
 //godlpack:export
