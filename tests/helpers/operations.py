@@ -492,6 +492,8 @@ def of_classes(go):
         "pickle of what has none": lambda: pickle.dumps(square),
         "pickle of a bound method": lambda: pickle.loads(pickle.dumps(kept.itself)).__self__ == kept,
         "dropped within a cycle": lambda: setattr(x := Named(1), "me", x),
+        "an exported error": lambda: go.lose(""),
+        "an error of a file": lambda: go.lose("/no/such/file"),
         "a module": lambda: gd.load_module(go.__file__, package="classes").Index is go.Index,
     }
     return {f"object: {call}": do for call, do in calls.items()}

@@ -6,6 +6,8 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
+	"os"
 	"runtime"
 	"sync"
 
@@ -403,3 +405,22 @@ type Nothing struct{}
 //
 //godlpack:new
 func NewNothing() *Nothing { return &Nothing{} }
+
+// LostError reports something that is lost.
+//
+//godlpack:export base=KeyError
+type LostError struct{ Where []string }
+
+func (e *LostError) Error() string { return "lost" }
+func (e *LostError) Unwrap() error { return io.EOF }
+
+// Lose returns an exported error with a cause, or one of a file.
+//
+//godlpack:export
+func Lose(path string) error {
+	if path != "" {
+		_, err := os.Open(path)
+		return fmt.Errorf("losing: %w", err)
+	}
+	return &LostError{Where: []string{"here", "there"}}
+}
