@@ -1,17 +1,16 @@
 """Runs the commands and writes the files of the guide and of the how-to pages, from top to bottom."""
 
 import importlib.metadata
-import importlib.util
 import os
 import re
 import shutil
 import subprocess
 import sys
-import sysconfig
-import venv
 from pathlib import Path
 
 import pytest
+
+from helpers import environment
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -45,24 +44,15 @@ def environ(tmp_path_factory):
     """The environment variables of a virtual environment with the packages of this one."""
     pytest.importorskip("hatchling")
     pytest.importorskip("numpy")
-    folder = tmp_path_factory.mktemp("guide")
-    venv.create(folder / "venv", with_pip=True)
-    site = next((folder / "venv" / "lib").glob("python*/site-packages"))
-    own = Path(importlib.util.find_spec("godlpack").origin).parents[1]  # of an editable install, the sources
-    outside = dict.fromkeys([*(path for path in sys.path if path.endswith("-packages")), str(own)])
-    site.joinpath("outside.pth").write_text("\n".join(outside))
     env = {
-        **os.environ,
-        "PATH": os.pathsep.join([str(folder / "venv" / "bin"), sysconfig.get_path("scripts"), os.environ["PATH"]]),
+        **environment.create(tmp_path_factory.mktemp("guide")),
         "PIP_NO_INDEX": "1",
         "PIP_NO_BUILD_ISOLATION": "0",  # despite its name, 0 disables isolation
         "PIP_DISABLE_PIP_VERSION_CHECK": "1",
-        "GODLPACK_CACHE": str(folder / "cache"),
     }
     if "GODLPACK_TEST_GPU" not in os.environ:
         env["CUDA_VISIBLE_DEVICES"] = ""
-    for name in ("PYTHONPATH", "GODLPACK_LIBCUDA"):
-        env.pop(name, None)
+    env.pop("GODLPACK_LIBCUDA", None)
     return env
 
 
