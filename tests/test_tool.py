@@ -86,7 +86,7 @@ def tree(folder):
 
 def test_help_and_versions(tmp_path):
     assert "godlpack COMMAND" in godlpack(cwd=tmp_path).stdout
-    for command in ("new", "generate", "build", "version"):
+    for command in ("new", "generate", "build", "develop", "test", "version"):
         done = godlpack(command, "--help", cwd=tmp_path)
         assert done.returncode == 0
         assert done.stdout.startswith(f"usage: godlpack {command}")

@@ -17,7 +17,7 @@ import (
 )
 
 var buildCommand = command{
-	name: "build", arguments: "[FOLDER] [-o FOLDER] [-name NAME]", summary: "build the library of a Go package, its description and its type stubs",
+	name: "build", arguments: "[FOLDER] [-o FOLDER] [-name NAME] [-watch]", summary: "build the library of a Go package, its description and its type stubs",
 	details: `
 Writes _NAME.so, _NAME.json and _NAME.pyi, and nothing into the sources. NAME is the last part of the package's import
 path, v2 and the like aside. The folder of -o is that of a Python package NAME beside the sources, if there is one, else the sources' own.
@@ -27,11 +27,16 @@ Python reads the library by godlpack.load_module.
 	run: func(flags *flag.FlagSet, arguments []string) error {
 		to := flags.String("o", "", "write into this `FOLDER`")
 		name := flags.String("name", "", "name the library `NAME`")
+		again := flags.Bool("watch", false, "build again after each change of the module's sources, until Ctrl-C")
 		others, err := parse(flags, arguments, 1)
 		if err != nil {
 			return err
 		}
-		return build(append(others, ".")[0], *to, *name)
+		folder := append(others, ".")[0]
+		if *again {
+			return watch(folder, func() error { return build(folder, *to, *name) })
+		}
+		return build(folder, *to, *name)
 	},
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"os/signal"
 	"runtime"
 	"strings"
@@ -23,7 +24,7 @@ type command struct {
 	run                      func(flags *flag.FlagSet, arguments []string) error
 }
 
-var commands = []command{newCommand, generateCommand, buildCommand, versionCommand}
+var commands = []command{newCommand, generateCommand, buildCommand, developCommand, testCommand, versionCommand}
 
 var versionCommand = command{
 	name: "version", summary: "print the versions of godlpack and of the Go that the tool was built with",
@@ -46,6 +47,10 @@ func main() {
 	case errors.As(err, new(usageError)):
 		fmt.Fprintf(os.Stderr, "godlpack: %v\nRun `godlpack help` for a list of commands.\n", err)
 		os.Exit(2)
+	case errors.As(err, new(interruptedError)):
+		os.Exit(130)
+	case errors.As(err, new(*exec.ExitError)): // go test has printed why
+		os.Exit(1)
 	case err != nil:
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
@@ -76,7 +81,7 @@ func run(arguments []string) error {
 func help(w io.Writer) {
 	fmt.Fprint(w, "godlpack makes a Python package of Go functions over tensors.\n\nusage: godlpack COMMAND [arguments]\n\n")
 	for _, c := range commands {
-		fmt.Fprintf(w, "  %-20s %s\n", c.name+" "+c.arguments, c.summary)
+		fmt.Fprintf(w, "  %-10s %s\n", c.name, c.summary)
 	}
 	fmt.Fprint(w, "\nRun `godlpack COMMAND --help` for details. The variable GO sets the go command (default: the one on PATH).\n")
 }

@@ -4,6 +4,8 @@ import (
 	_ "embed"
 	"flag"
 	"fmt"
+	"os"
+	"path/filepath"
 	"regexp"
 
 	"godlpack/cmd/godlpack/module"
@@ -16,6 +18,16 @@ var goMod string
 // oldestGo returns the Go version in a new project's go.mod. It is that of this tool and of godlpack, since a module's must not
 // be older than its requirements'.
 func oldestGo() string { return regexp.MustCompile(`(?m)^go (\S+)$`).FindStringSubmatch(goMod)[1] }
+
+// next tells how to go on. None of the commands fetches godlpack itself, which may have been installed from a file.
+const next = `%[1]s is created. Its functions are in %[1]s/ops.go. These commands install it and run its tests:
+
+  pip install "godlpack[build]" numpy pytest
+  %[2]s develop %[1]s
+  %[2]s test %[1]s
+
+Run develop again after each change of the Go files.
+`
 
 var newCommand = command{
 	name: "new", arguments: "NAME", summary: "make a project, in a folder NAME: Go functions that become a Python package",
@@ -41,7 +53,7 @@ NAME is also that of the Go module and of the Python package: a to z, digits and
 		if err := project.Write("."); err != nil {
 			return err
 		}
-		fmt.Printf("%s is created. Its functions are in %[1]s/ops.go; install it with\n\n  pip install ./%[1]s\n", others[0])
+		fmt.Printf(next, others[0], filepath.Base(os.Args[0]))
 		return nil
 	},
 }

@@ -4,14 +4,17 @@
 It checks that both sides share the memory, that each side reads what the
 other writes, that the memory outlives the side that releases it first, and
 that it is freed exactly once. The exit status is 0 only if all checks pass.
+
+``python -m godlpack COMMAND`` is the authors' tool, as ``godlpack COMMAND``.
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
+from pathlib import Path
 
-from . import get_build_info
+from . import _tool, get_build_info
 from ._selfcheck import FRAMEWORKS, Result, check
 
 COLUMNS = f"{'framework':<11} {'way':<4} {'route':<34} {'shared':<7} {'writes':<7} {'released':<9} {'ns':>8}"
@@ -23,13 +26,22 @@ def line(r: Result) -> str:
 
 
 def main(argv: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m godlpack", description=__doc__.splitlines()[0])
+    if argv is None and sys.argv[1:2] and sys.argv[1] in _tool.COMMANDS:
+        _tool.main(f"{Path(sys.executable).name} -m godlpack")
+    commands = (
+        f"With one of {', '.join(_tool.COMMANDS)} as its first argument, this is the tool for Go libraries instead."
+    )
+    parser = argparse.ArgumentParser(
+        prog="python -m godlpack", description=__doc__.splitlines()[0], epilog=f"{commands} Try `help`."
+    )
     parser.add_argument("framework", nargs="*", help=f"check only these: {', '.join(FRAMEWORKS)} (default: all)")
     parser.add_argument("--no-timing", action="store_true", help="leave out the ns column")
     args = parser.parse_args(argv)
     unknown = [name for name in args.framework if name not in FRAMEWORKS]
     if unknown:
-        parser.error(f"unknown framework {', '.join(map(repr, unknown))}: want {', '.join(FRAMEWORKS)}")
+        parser.error(
+            f"unknown framework {', '.join(map(repr, unknown))}: want {', '.join(FRAMEWORKS)}, or a command: {', '.join(_tool.COMMANDS)}"
+        )
 
     info = get_build_info()
     print(f"godlpack {info['godlpack']} ({info['go']}, DLPack {info['dlpack']}) on Python {sys.version.split()[0]}\n")

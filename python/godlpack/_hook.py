@@ -12,6 +12,7 @@ from typing import Any
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 from hatchling.plugin import hookimpl
 
+from ._project import identifier
 from ._tool import TOOL, BuildError, environment, require_go
 
 
@@ -48,8 +49,7 @@ class GodlpackHook(BuildHookInterface[Any]):
 
     def option(self, name: str) -> str:
         """An option; by default the project's name as a Python identifier."""
-        default = re.sub(r"[-.]+", "_", self.metadata.core.name).lower()
-        return str(self.config.get(name, default))
+        return str(self.config.get(name, identifier(self.metadata.core.name)))
 
 
 @hookimpl

@@ -10,6 +10,8 @@ from . import _toolchain
 
 PACKAGE = Path(__file__).parent
 TOOL = PACKAGE / "bin" / "godlpack"
+COMMANDS = ("new", "generate", "build", "develop", "test", "version", "help")  # as `godlpack help` lists them
+IN_PYTHON = ("develop", "test")  # these concern Python's packages, too: _command.py
 
 
 class BuildError(Exception):
@@ -46,6 +48,11 @@ def require_go() -> str:
     return go
 
 
-def main() -> None:
-    """The console script: replaces this process by the tool."""
-    os.execve(TOOL, ["godlpack", *sys.argv[1:]], environment(find_go()))
+def main(prog: str = "godlpack") -> None:
+    """The console script, also run by `python -m godlpack COMMAND`: replaces this process by the tool."""
+    arguments = sys.argv[1:]
+    if arguments[:1] and arguments[0] in IN_PYTHON:
+        from ._command import main as run
+
+        sys.exit(run(arguments, prog))
+    os.execve(TOOL, [prog, *arguments], environment(find_go()))

@@ -20,16 +20,9 @@ type Module struct {
 
 // Open prepares the module of a folder.
 func Open(folder string) (*Module, error) {
-	if err := isFolder(folder); err != nil {
-		return nil, err
-	}
-	out, err := runIn(folder, environment(), "env", "GOMOD", "GOWORK")
+	file, work, err := find(folder)
 	if err != nil {
 		return nil, err
-	}
-	file, work, _ := strings.Cut(strings.TrimRight(out, "\n"), "\n")
-	if file == os.DevNull || file == "" {
-		return nil, fmt.Errorf("%s is not in a Go module: run `godlpack new NAME` to make a project, or `go mod init NAME` to make only a go.mod", folder)
 	}
 	scratch, err := os.MkdirTemp("", "godlpack-")
 	if err != nil {
@@ -41,6 +34,28 @@ func Open(folder string) (*Module, error) {
 		return nil, m.explained(err)
 	}
 	return m, nil
+}
+
+// Root returns the folder of the module that contains a folder.
+func Root(folder string) (string, error) {
+	file, _, err := find(folder)
+	return filepath.Dir(file), err
+}
+
+// find returns the paths of a folder's go.mod and of its go.work, which is "" if there is none.
+func find(folder string) (file, work string, err error) {
+	if err := isFolder(folder); err != nil {
+		return "", "", err
+	}
+	out, err := runIn(folder, environment(), "env", "GOMOD", "GOWORK")
+	if err != nil {
+		return "", "", err
+	}
+	file, work, _ = strings.Cut(strings.TrimRight(out, "\n"), "\n")
+	if file == os.DevNull || file == "" {
+		return "", "", fmt.Errorf("%s is not in a Go module: run `godlpack new NAME` to make a project, or `go mod init NAME` to make only a go.mod", folder)
+	}
+	return file, work, nil
 }
 
 // Close removes the scratch folder.
