@@ -66,7 +66,9 @@ def package(tmp_path, monkeypatch):
 
 
 def rebuild(folder, answer):
-    folder.joinpath("ops.go").write_text(ANSWER.format(answer).replace("ops", "reloaded"))
+    """Builds a function that returns a number, or the source that is given."""
+    source = answer if isinstance(answer, str) else ANSWER.format(answer).replace("ops", "reloaded")
+    folder.joinpath("ops.go").write_text(source)
     command = [_tool.TOOL, "build", folder, "-o", folder, "-name", "reloaded"]
     subprocess.run(command, cwd=folder, env=_tool.environment(_tool.find_go()), check=True)
 
@@ -223,6 +225,42 @@ def test_reload_runs_the_new_code(package):
     rebuild(Path(package.__path__[0]), 3)
     importlib.reload(package)
     assert (package.answer(), old()) == (3, 1)
+
+
+COUNTER = """
+package reloaded
+
+//godlpack:export
+type Counter struct {{
+	N int //godlpack:export
+}}
+
+//godlpack:new
+func NewCounter() *Counter {{ return &Counter{{}} }}
+
+//godlpack:export
+func (c *Counter) Add() int {{ c.N += {}; return c.N }}
+
+//godlpack:export
+func Twice(c *Counter) int {{ return 2 * c.N }}
+"""
+
+
+def test_objects_live_on_after_a_reload(package):
+    folder = Path(package.__path__[0])
+    rebuild(folder, COUNTER.format(1))
+    importlib.reload(package)
+    old, old_class, old_twice = package.Counter(), package.Counter, package.twice
+    assert old.add() == 1
+    rebuild(folder, COUNTER.format(10))
+    importlib.reload(package)
+    new = package.Counter()
+    assert type(new) is package.Counter is not old_class
+    assert (new.add(), old.add(), new.add(), old.add()) == (10, 2, 20, 3)
+    assert (package.twice(new), old_twice(old), old_class().add()) == (40, 6, 1)
+    for twice, c in ((package.twice, old), (old_twice, new)):  # objects do not pass from one library into another
+        with pytest.raises(TypeError, match="Counter"):
+            twice(c)
 
 
 def test_reload_of_what_did_not_change(package):
