@@ -36,10 +36,11 @@ func watch(folder string, build func() error) error {
 		before := stampsOf(root)
 		start := time.Now()
 		err := build()
-		if len(interrupts) > 0 { // the go command got the signal, too: its error is no news
+		took := time.Since(start)
+		if err != nil && interrupted(interrupts, settle) { // the go command got the signal, too: its error is no news
 			return interruptedError{}
 		}
-		report(err, time.Since(start))
+		report(err, took)
 		if !waitForChange(root, before, interrupts) {
 			return interruptedError{}
 		}
@@ -59,10 +60,8 @@ func report(err error, took time.Duration) {
 // waitForChange returns true when the sources differ from those of a build and rest, false on an interrupt.
 func waitForChange(root string, built map[string]stamp, interrupts <-chan os.Signal) bool {
 	for last, pause := built, time.Duration(0); ; {
-		select {
-		case <-interrupts:
+		if interrupted(interrupts, pause) {
 			return false
-		case <-time.After(pause):
 		}
 		start := time.Now()
 		now := stampsOf(root)
@@ -75,6 +74,16 @@ func waitForChange(root string, built map[string]stamp, interrupts <-chan os.Sig
 			pause = settle
 		}
 		last = now
+	}
+}
+
+// interrupted waits for an interrupt, and reports whether one came in time.
+func interrupted(interrupts <-chan os.Signal, pause time.Duration) bool {
+	select {
+	case <-interrupts:
+		return true
+	case <-time.After(pause):
+		return false
 	}
 }
 
