@@ -252,7 +252,10 @@ class Watch:
 
 @pytest.fixture
 def watch(environ, project):
-    watch = Watch(["python", "-m", "godlpack", "build", "--watch"], cwd=project, env=environ)
+    link = project.with_name("link")  # the shell's PWD may be a link to the folder
+    link.symlink_to(project)
+    env = environ | {"PWD": str(link)}
+    watch = Watch(["python", "-m", "godlpack", "build", "--watch"], cwd=link, env=env)
     yield watch
     watch.timer.cancel()
     watch.process.kill()

@@ -36,10 +36,13 @@ func Open(folder string) (*Module, error) {
 	return m, nil
 }
 
-// Root returns the folder of the module that contains a folder.
+// Root returns the folder of the module that contains a folder, with links resolved.
 func Root(folder string) (string, error) {
 	file, _, err := find(folder)
-	return filepath.Dir(file), err
+	if err != nil {
+		return "", err
+	}
+	return filepath.EvalSymlinks(filepath.Dir(file))
 }
 
 // find returns the paths of a folder's go.mod and of its go.work, which is "" if there is none.
