@@ -277,7 +277,7 @@ class Described:
         return self.owner.__array_interface__
 
 
-@pytest.mark.unbalanced  # NumPy keeps references to the parts of each __array_interface__ that it makes or takes
+@pytest.mark.unbalanced("NumPy keeps references to the parts of each __array_interface__ that it makes or takes")
 def test_array_interface_of_the_instance(f, np):
     """NumPy takes it, too. On a class, __array_interface__ describes its instances and is not used."""
     owner = np.arange(2, dtype=np.uint8)
