@@ -630,7 +630,8 @@ static void test_threads(void) {
 
 /* Objects that the library has not given. */
 static void test_objects(void) {
-  for (int64_t number = 1; number <= UINT32_MAX; number = number << 8 | 255) library->drop(number, 1);
+  const int64_t numbers[] = {0, 5000, UINT32_MAX, (1LL << 32) + 7};
+  for (int i = 0; i < 4; i++) library->drop(numbers[i], 1);
 }
 
 int main(int argc, char **argv) {

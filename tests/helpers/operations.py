@@ -453,7 +453,7 @@ def of_classes(go):
         "returned as an interface": lambda: type(go.make_shape(True, 1)).__name__,
         "returned as one of two": lambda: go.two(go.Index(4)),
         "returned in a list": lambda: go.many(3),
-        "returned in a long list": lambda: len(go.many(300)),
+        "returned in a long list": lambda: len(go.many(30)),
         "returned in a list with nil": lambda: go.many(-1),
         "returned, of a type without a class": lambda: go.make_hidden(),
         "passed": lambda: go.dim_or(ix),

@@ -97,11 +97,12 @@ def each(forever, sample, classes, functions, frameworks, behind=None):
         books = Books([*operations.owned(operation), *vars(gd).values()])
         for first in count(1):
             say(at=name, point=first)
-            wrong = judge(allocations, operation, expected, first, forever, books, lambda: types.held() - shared)
+            wrong = judge(allocations, operation, expected, first, forever, books, lambda n=shared: types.held() - n)
             if wrong is None:
                 break
             if wrong:
                 say(wrong=wrong, name=name, point=first)
+                shared = types.held()  # what is lost is reported once
         if operations.outcome(operation) != expected:
             say(wrong="it works no more afterwards", name=name, point=first)
         say(done=name, points=first - 1)
