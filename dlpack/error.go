@@ -59,7 +59,11 @@ func (e *Error) Unwrap() error { return e.cause }
 // so is its message alone, since k is the kind.
 func Errorf(k Kind, format string, a ...any) error {
 	err := fmt.Errorf(format, a...)
-	return &Error{Kind: k, Msg: MessageOf(err), cause: errors.Unwrap(err)}
+	cause := errors.Unwrap(err)
+	if _, several := err.(interface{ Unwrap() []error }); several {
+		cause = err
+	}
+	return &Error{Kind: k, Msg: MessageOf(err), cause: cause}
 }
 
 // Wrap prepends where to err's message and keeps its kind: Wrap(err, "argument x") turns "BufferError: ndim: want 0 to 64, got

@@ -58,7 +58,7 @@ var calls = sync.Pool{New: func() any { return new(Call) }}
 
 // Call checks the arguments, runs the function, and sets ret to its result: None for no result, a tuple for several. After an
 // error ret is None, and nothing leaks: outputs that are not returned are deleted. The error is an *Error with the kind of its
-// Python exception, ErrRaised, or the one that Do returned. A panic with an *Error counts as that error, as if Do had returned
+// Python exception, ErrRaised, or it wraps the one that Do returned. A panic with an *Error counts as that error, as if Do had returned
 // it; any other panic, also a fault by an invalid pointer, is a RuntimeError with its stack.
 //
 // The arguments are borrowed, and must be what their codes state. Records of tensors may hold anything: they are validated,
@@ -72,6 +72,9 @@ func (f *Func) Call(args packed.Args, ret *packed.Ret, host Host) error {
 	c.fn, c.args, c.host = f, args, host
 	c.results = c.room[:0]
 	err := c.run(ret)
+	if err != nil {
+		err = c.explain(err)
+	}
 	c.end(err)
 	calls.Put(c)
 	return err
@@ -91,7 +94,7 @@ func (c *Call) run(ret *packed.Ret) (err error) {
 		return err
 	}
 	if err := c.fn.Do(c); err != nil {
-		return readOnce(err)
+		return err
 	}
 	gcstress.Crossing()
 	if c.err != nil {

@@ -41,16 +41,6 @@ func Errorf(kind dlpack.Kind, format string, a ...any) error {
 // ErrRaised reports that the host keeps the exception that is the reason: the caller wants to stop, or a callback raised one.
 var ErrRaised = errors.New("the caller has an exception pending")
 
-// readOnce returns an author's error with its description, after reading its kind and text once, as the host will: a panic of
-// its methods counts as the function's here, and would end the process in the host.
-func readOnce(err error) error {
-	if errors.Is(err, ErrRaised) {
-		return err
-	}
-	_, _ = dlpack.KindOf(err), dlpack.MessageOf(err)
-	return describe(err)
-}
-
 // raise ends the call with an error, in functions that return none. A panic with any *Error does the same.
 func raise(err error) {
 	panic(dlpack.Errorf(dlpack.KindOf(err), "%w", err))

@@ -74,12 +74,15 @@ func Exceptions() string {
 // matches reports whether err itself, without the errors that it wraps, is of the exception.
 func (e *registeredException) matches(err error) bool {
 	if e.value == nil {
-		return reflect.TypeOf(err) == e.of
+		t := reflect.TypeOf(err)
+		return t == e.of || t == reflect.PointerTo(e.of) // a pointer has the value's methods
 	}
 	value := e.value()
-	if value == nil {
-		return false
-	}
+	return value != nil && isError(err, value)
+}
+
+// isError is errors.Is without the errors that err wraps.
+func isError(err, value error) bool {
 	if reflect.TypeOf(value).Comparable() && err == value {
 		return true
 	}
@@ -87,66 +90,85 @@ func (e *registeredException) matches(err error) bool {
 	return ok && is.Is(value)
 }
 
-// attributes returns the values of an error's fields that are attributes. Those that JSON cannot say are texts.
-func (e *registeredException) attributes(err error) map[string]any {
+// mostCauses is the number of causes that an exception may have.
+const mostCauses = 50
+
+// A raised describes an exception for the host (godlpack/_exceptions.py).
+type raised struct {
+	class      string // of the library, or built in
+	message    string
+	errno      int // of an OSError, whose own text replaces the message
+	filenames  []string
+	attributes []attribute
+	note       string
+	cause      *raised
+}
+
+type attribute struct {
+	name  string
+	value reflect.Value
+}
+
+// attributes returns the values of an error's fields that are attributes.
+func (e *registeredException) attributes(err error) []attribute {
 	v := reflect.Indirect(reflect.ValueOf(err))
-	if len(e.Fields) == 0 || v.Kind() != reflect.Struct {
+	if v.Kind() != reflect.Struct {
 		return nil
 	}
-	all := map[string]any{}
+	var all []attribute
 	for _, f := range e.Fields {
-		value := v.FieldByName(f.Go).Interface()
-		if _, err := json.Marshal(value); err != nil {
-			value = fmt.Sprint(value)
-		}
-		all[f.Name] = value
+		all = append(all, attribute{f.Name, v.FieldByName(f.Go)})
 	}
 	return all
 }
 
-// A raised describes an exception for the host (godlpack/_exceptions.py).
-type raised struct {
-	Class      string         `json:"class"` // of the library, or built in
-	Message    string         `json:"message"`
-	Errno      int            `json:"errno,omitempty"` // of an OSError; then Message is its description
-	Filenames  []string       `json:"filenames,omitempty"`
-	Attributes map[string]any `json:"attributes,omitempty"`
-	Notes      []string       `json:"notes,omitempty"`
-	Cause      *raised        `json:"cause,omitempty"`
-}
-
-// An explained error is an author's error with the description of its exception as JSON.
+// An explained error is an author's error, read once: a panic of its methods counts as the function's, and would end the
+// process in the host.
 type explained struct {
 	error
-	json string
+	text          string // Error's
+	kind          dlpack.Kind
+	message, json string
 }
 
-func (e explained) Unwrap() error { return e.error }
+func (e *explained) Error() string { return e.text }
 
-// Description returns the JSON that describes the exception of an error from Func.Call; "" if its kind and its message do.
-func Description(err error) string {
-	if e, ok := err.(explained); ok {
-		return e.json
+func (e *explained) Unwrap() error { return e.error }
+
+// Explanation returns what the host needs of an error from Func.Call: the kind and the message of its exception, and the JSON
+// that describes it; "" if kind and message do. It calls no method of the author's.
+func Explanation(err error) (kind dlpack.Kind, message, json string) {
+	if e, ok := err.(*explained); ok {
+		return e.kind, e.message, e.json
 	}
-	return ""
+	return dlpack.KindOf(err), dlpack.MessageOf(err), ""
 }
 
-// describe adds the description to an error that is more than its kind and its message.
-func describe(err error) error {
-	r, plain := raisedBy(err)
-	if r == nil || plain {
-		return err
+// explain reads an error that ends a call.
+func (c *Call) explain(err error) (result error) {
+	if e, ok := err.(*Error); ok && e.Unwrap() == nil || err == ErrRaised {
+		return err // the usual case
 	}
-	text, failure := json.Marshal(r)
-	if failure != nil {
-		return err
+	defer func() {
+		if p := recover(); p != nil {
+			result = Errorf(RuntimeError, "%s", dlpack.MessageOf(panicked(c.fn.label(), fmt.Sprint(p))))
+		}
+	}()
+	if errors.Is(err, ErrRaised) {
+		return ErrRaised
 	}
-	return explained{err, string(text)}
+	e := &explained{err, err.Error(), dlpack.KindOf(err), dlpack.MessageOf(err), ""}
+	if r, plain := raisedBy(err, 0); r != nil && !plain {
+		e.json = string(r.appendJSON(nil))
+	} else if _, ok := err.(*Error); ok {
+		return err // its methods are ours
+	}
+	return e
 }
 
 // raisedBy returns the exception that the first known error in err's tree becomes; nil if none is known. It is plain if it has
 // nothing but a kind and a message.
-func raisedBy(err error) (r *raised, plain bool) {
+func raisedBy(err error, depth int) (r *raised, plain bool) {
 	known, r, rest := find(err)
 	if r == nil {
 		return nil, true
@@ -154,13 +176,15 @@ func raisedBy(err error) (r *raised, plain bool) {
 	_, plain = known.(*Error)
 	message := dlpack.MessageOf(err)
 	switch {
-	case r.Errno == 0:
-		r.Message = message
+	case r.errno == 0:
+		r.message = message
 	case message != known.Error():
-		r.Notes = []string{message}
+		r.note = message
 	}
-	if cause, _ := raisedBy(rest); cause != nil {
-		r.Cause, plain = cause, false
+	if depth < mostCauses {
+		if r.cause, _ = raisedBy(rest, depth+1); r.cause != nil {
+			plain = false
+		}
 	}
 	return r, plain
 }
@@ -170,19 +194,15 @@ func find(err error) (known error, r *raised, rest error) {
 	if err == nil {
 		return nil, nil, nil
 	}
-	for i := range registeredExceptions {
-		if e := &registeredExceptions[i]; e.matches(err) {
-			return err, &raised{Class: e.Name, Attributes: e.attributes(err)}, errors.Unwrap(err)
-		}
+	if e := registeredAs(err); e != nil {
+		return err, &raised{class: e.Name, attributes: e.attributes(err)}, wrappedBy(err)
 	}
 	if e, ok := err.(*Error); ok {
 		rest := e.Unwrap()
-		if wrapped, inner, below := find(rest); inner != nil {
-			if _, same := wrapped.(*Error); same { // dlpack.Wrap added words
-				rest = below
-			}
+		if inner, ok := rest.(*Error); ok && inner.Kind == e.Kind { // dlpack.Wrap added words
+			_, _, rest = find(inner)
 		}
-		return e, &raised{Class: e.Kind.String()}, rest
+		return e, &raised{class: e.Kind.String()}, rest
 	}
 	if r := standard(err); r != nil {
 		return err, r, nil
@@ -198,4 +218,25 @@ func find(err error) (known error, r *raised, rest error) {
 		}
 	}
 	return nil, nil, nil
+}
+
+// registeredAs returns the exception of an error itself: a value goes before its type.
+func registeredAs(err error) (found *registeredException) {
+	for i := range registeredExceptions {
+		e := &registeredExceptions[i]
+		if (e.value != nil || found == nil) && e.matches(err) {
+			if found = e; e.value != nil {
+				return e
+			}
+		}
+	}
+	return found
+}
+
+// wrappedBy returns the error that err wraps, or all of them as one.
+func wrappedBy(err error) error {
+	if several, ok := err.(interface{ Unwrap() []error }); ok {
+		return errors.Join(several.Unwrap()...)
+	}
+	return errors.Unwrap(err)
 }

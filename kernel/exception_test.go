@@ -11,6 +11,13 @@ import (
 	"godlpack/dlpack"
 )
 
+func explain(err error) error { return (&Call{fn: &Func{Name: "f"}}).explain(err) }
+
+func description(err error) string {
+	_, _, text := Explanation(explain(err))
+	return text
+}
+
 func TestDescription(t *testing.T) {
 	lost := errors.New("lost")
 	before := registeredExceptions
@@ -29,18 +36,18 @@ func TestDescription(t *testing.T) {
 		{dlpack.Wrap(Errorf(ValueError, "of: %w", io.EOF), "f()"), `{"class":"ValueError","message":"f(): of: EOF","cause":{"class":"EOFError","message":"EOF"}}`},
 		{lost, `{"class":"LostError","message":"lost"}`},
 		{fmt.Errorf("a: %w", lost), `{"class":"LostError","message":"a: lost"}`},
-		{errors.Join(errors.New("b"), lost), `{"class":"LostError","message":"b\nlost"}`},
+		{errors.Join(errors.New("b"), lost), `{"class":"LostError","message":"b\u000alost"}`},
 		{missing, `{"class":"OSError","message":"no such file or directory","errno":2,"filenames":["p"]}`},
 		{&fs.PathError{Op: "read", Path: "p", Err: errors.New("odd")}, `{"class":"OSError","message":"read p: odd"}`},
 		{&fs.PathError{Op: "read", Path: "p", Err: io.EOF}, `{"class":"EOFError","message":"read p: EOF"}`},
 		{Errorf(TypeError, "x: %w", missing), `{"class":"TypeError","message":"x: open p: no such file or directory",` +
 			`"cause":{"class":"OSError","message":"no such file or directory","errno":2,"filenames":["p"]}}`},
 	} {
-		if got := Description(describe(c.err)); got != c.want {
+		if got := description(c.err); got != c.want {
 			t.Errorf("%v: want\n%s, got\n%s", c.err, c.want, got)
 		}
-		if err := describe(c.err); !errors.Is(err, c.err) || err.Error() != c.err.Error() {
-			t.Errorf("%v: describe returned another error, %v", c.err, err)
+		if err := explain(c.err); !errors.Is(err, c.err) || dlpack.MessageOf(err) != dlpack.MessageOf(c.err) {
+			t.Errorf("%v: explain returned another error, %v", c.err, err)
 		}
 	}
 }

@@ -37,11 +37,11 @@ func standard(err error) *raised {
 	case *os.LinkError:
 		return ofFile(err.Err, err.Old, err.New)
 	case syscall.Errno:
-		return &raised{Class: "OSError", Message: err.Error(), Errno: int(err)}
+		return &raised{class: "OSError", message: err.Error(), errno: int(err)}
 	}
 	for _, row := range standardErrors {
-		if err == row.value {
-			return &raised{Class: row.class, Message: err.Error(), Errno: int(row.errno)}
+		if isError(err, row.value) {
+			return &raised{class: row.class, message: err.Error(), errno: int(row.errno)}
 		}
 	}
 	return nil
@@ -51,10 +51,10 @@ func standard(err error) *raised {
 func ofFile(cause error, names ...string) *raised {
 	_, r, _ := find(cause)
 	if r == nil {
-		return &raised{Class: "OSError"}
+		return &raised{class: "OSError"}
 	}
-	if r.Errno != 0 {
-		r.Filenames = names
+	if r.errno != 0 {
+		r.filenames = names
 	}
 	return r
 }

@@ -4,7 +4,6 @@ package library
 import "C"
 
 import (
-	"errors"
 	"unsafe"
 
 	"godlpack/dlpack"
@@ -57,13 +56,16 @@ func godlpackThreads(n C.int) C.int { return C.int(kernel.SetThreads(int(n))) }
 
 // fail reports an error to the host. The host's own exception needs no report.
 func fail(ctx *C.GDContext, err error) {
-	if errors.Is(err, kernel.ErrRaised) {
+	if err == kernel.ErrRaised {
 		return
 	}
-	message := dlpack.MessageOf(err)
-	kind := kindNames[dlpack.KindOf(err)]
-	if description := kernel.Description(err); description != "" {
+	number, message, description := kernel.Explanation(err)
+	kind := kindNames[kernel.RuntimeError]
+	switch {
+	case description != "":
 		kind = description + "\x00"
+	case number >= 0 && int(number) < len(kindNames):
+		kind = kindNames[number]
 	}
 	C.gd_fail(ctx, (*C.char)(unsafe.Pointer(unsafe.StringData(kind))), (*C.char)(unsafe.Pointer(unsafe.StringData(message))),
 		C.size_t(len(message)))

@@ -1,6 +1,8 @@
 """Go's errors as Python's exceptions: exported ones, those of the standard library, causes, attributes."""
 
 import errno
+import math
+import os
 import pickle
 import subprocess
 import sys
@@ -57,14 +59,75 @@ def test_type(go):
 
 
 def test_value_receiver(go):
-    error = raised(go.limited, 7)
-    assert type(error) is go.LimitError
-    assert error.limit == 7
+    for call in (go.limited, go.limited_by_pointer):
+        error = raised(call, 7)
+        assert type(error) is go.LimitError
+        assert error.limit == 7
 
 
 def test_not_a_number(go):
-    """JSON has no NaN: the attribute is a text."""
-    assert raised(go.odd).ratio == "NaN"
+    assert math.isnan(raised(go.odd).ratio)
+
+
+def test_value_of_a_type(go):
+    """An exported value goes before its exported type."""
+    assert type(raised(go.coded, 6)) is go.CodeError
+    assert type(raised(go.coded, 7)) is go.SevenError
+
+
+def test_attributes(go):
+    """Names of an exception's own members get a _; floats stay floats; methods of the types are not called."""
+    error = raised(go.awkwardly)
+    assert error.args == ("awkward",)
+    assert (error.args_, error.errno_, error.mode) == (["a"], "e", 3)
+    assert repr((error.whole, error.zero)) == "(2.0, -0.0)"
+    assert (error.none, error.empty) == ([], {})
+    assert repr(error.odd) == "[nan, -inf, 1.0]"
+    assert error.secret == 's\udcff"\\\N{GRINNING FACE}'
+    assert not hasattr(error, "tree")
+
+
+def test_methods_are_called_before_the_host_is(go):
+    """What an error answers later does not count, and cannot end the process."""
+    for calls in range(4):
+        assert "stateful" in str(raised(go.stateful, calls)) or "Go panicked: asked too often" in str(
+            raised(go.stateful, calls)
+        )
+    error = raised(go.unknown_kind)
+    assert (type(error), str(error)) == (RuntimeError, "of no kind")
+
+
+def test_long_chains(go):
+    """The first causes of a long chain are there."""
+    error, depth = raised(go.deep, 3000), 0
+    while error:
+        error, depth = error.__cause__, depth + 1
+    assert depth == 51
+    error = raised(go.deep, 3)
+    assert [error.line, error.__cause__.line, error.__cause__.__cause__.line] == [2, 1, 0]
+    assert type(error.__cause__.__cause__.__cause__) is EOFError
+
+
+@pytest.mark.parametrize("way", ["kinds", "several", "panic", "parallel"])
+def test_causes(go, way):
+    error = raised(go.causes, way)
+    assert type(error) is ValueError
+    assert type(error.__cause__) is (KeyError if way == "kinds" else go.NotFoundError)
+
+
+def test_standard_errors_by_is(go):
+    assert type(raised(go.late)) is TimeoutError
+
+
+def test_names_that_are_not_utf8(go, tmp_path):
+    name = os.fsencode(tmp_path) + b"/\xff"
+    error = raised(go.read_bytes, name)
+    assert os.fsencode(error.filename) == name
+
+
+def test_arguments_of_oserror(go):
+    number, text = raised(go.standard, "errno").args
+    assert (number, text) == (errno.ECONNREFUSED, os.strerror(errno.ECONNREFUSED))
 
 
 def test_matches_by_is(go):
@@ -197,6 +260,8 @@ def test_module(go):
 MISTAKES = {
     "base=Nothing": 'base "Nothing": want an exported error of this package',
     "base=NotFoundError": "NotFoundError would be its own base",
+    "StopIteration": "cannot be the name of the package's own exception",
+    "int": "cannot be the name of the package's own exception",
     "KeyError": "cannot be the name of the package's own exception",
     "One two": "above an error, want one //godlpack:export",
 }
@@ -214,3 +279,19 @@ def test_mistakes(words):
 def test_only_errors_among_variables():
     with pytest.raises(gd.BuildError, match="of variables, only errors can be exported"):
         gd.load_inline("package p\n\n//godlpack:export\nvar N = 3\n\n//godlpack:export\nfunc F() {}\n")
+
+
+@pytest.mark.parametrize(
+    ("source", "text"),
+    [
+        ("type E struct{ URL, Url string }", "two fields have the name url in Python"),
+        (
+            "type E int\n\n//godlpack:export\nfunc (E) Method() {}",
+            "Method is a method of an error, which has no methods in Python",
+        ),
+    ],
+)
+def test_mistakes_in_types(source, text):
+    error = "func (E) Error() string { return `` }"
+    with pytest.raises(gd.BuildError, match=text):
+        gd.load_inline(f"package p\n\n//godlpack:export\n{source}\n\n{error}\n\n//godlpack:export\nfunc F() {{}}\n")

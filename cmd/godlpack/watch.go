@@ -94,8 +94,8 @@ type stamp struct {
 }
 
 // notSources matches the names of files and folders that no build of a library reads: what it writes itself, tests, Python's
-// files, documents. All others may be read, by go:embed.
-var notSources = regexp.MustCompile(`^([._].*|__pycache__|testdata|node_modules|.*_test\.go|.*\.(so|py|pyc|pyi|md)|.*~)$`)
+// files. All others may be read, by go:embed.
+var notSources = regexp.MustCompile(`^([._].*|__pycache__|testdata|node_modules|.*_test\.go|.*\.(so|py|pyc|pyi)|.*~)$`)
 
 // stampsOf returns the stamps of a module's sources, by path. What cannot be read is left out: the build will say why.
 func stampsOf(root string) map[string]stamp {

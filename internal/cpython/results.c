@@ -120,12 +120,10 @@ void gd_drop_result(const call *c, TVMValue v, int code) {
 
 /* Raises the exception that the JSON in kind describes: Python makes it (godlpack/_exceptions.py). */
 GD_RARE static PyObject *raise_described(const call *c, const failure *f) {
-  PyObject *maker = PyImport_ImportModule("godlpack._exceptions"),
-           *text = PyUnicode_DecodeUTF8(f->message, (Py_ssize_t)f->size, "replace"), *made = NULL;
-  if (maker != NULL && text != NULL) made = PyObject_CallMethod(maker, "make", "OsO", (PyObject *)c->f, f->kind, text);
+  PyObject *maker = PyImport_ImportModule("godlpack._exceptions");
+  PyObject *made = maker == NULL ? NULL : PyObject_CallMethod(maker, "make", "Os", (PyObject *)c->f, f->kind);
   if (made != NULL) PyErr_SetObject((PyObject *)Py_TYPE(made), made);
   Py_DecRef(made);
-  Py_DecRef(text);
   Py_DecRef(maker);
   return NULL;
 }

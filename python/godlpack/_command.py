@@ -21,7 +21,8 @@ means. This needs hatchling: pip install "godlpack[build]".
 """
 TEST = """\
 Build the Go library of a project into its Python package, run `go test ./...`, and then pytest if the folder has Python
-tests. The project need not be installed. The exit status is 0 only if all tests pass.
+tests (test_*.py, *_test.py, or a configuration of pytest). The project need not be installed. The exit status is 0 only
+if all tests pass.
 """
 NO_PYTEST = """\
 {folder} has tests in Python, but {python} has no pytest: run `pip install pytest`, and then this command again"""

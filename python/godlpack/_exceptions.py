@@ -41,24 +41,30 @@ def builtin(name: str) -> type[Exception]:
     return found if isinstance(found, type) and issubclass(found, Exception) else RuntimeError
 
 
-def make(function: Function | Method, description: str, message: str) -> BaseException:
-    """The exception that a library described (package kernel, type raised). The message may hold what JSON does not."""
-    return exception(raises.get(function, {}), {"message": message} | json.loads(description))
+def make(function: Function | Method, description: str) -> BaseException:
+    """The exception that a library described (package kernel, type raised)."""
+    return exception(raises.get(function, {}), json.loads(description))
 
 
 def exception(exported: dict[str, type[Exception]], described: dict[str, Any]) -> BaseException:
     kind = exported.get(described["class"]) or builtin(described["class"])
     number = described.get("errno")
+    made: BaseException
     if number and issubclass(kind, OSError) and kind not in exported.values():
         first, *second = described.get("filenames") or [None]
-        text = os.strerror(number)
-        made: BaseException = OSError(number, text, first, None, *second)
+        about = () if first is None else (first, None, *second) if second else (first,)
+        made = OSError(number, os.strerror(number), *about)
     else:
-        made = kind(described["message"])
+        made = kind(utf8(described["message"]))
     for name, value in (described.get("attributes") or {}).items():
         setattr(made, name, value)
-    for note in described.get("notes") or ():
-        made.add_note(note)
+    if described.get("note"):
+        made.add_note(utf8(described["note"]))
     if described.get("cause"):
         made.__cause__ = exception(exported, described["cause"])
     return made
+
+
+def utf8(text: str) -> str:
+    """A text without surrogates, which stand for bytes that are not UTF-8."""
+    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")

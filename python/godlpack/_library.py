@@ -343,10 +343,15 @@ def reduce(function: Function | Method | type[Object] | type[Exception]) -> str 
         return name
     if origin.how != "package":
         return restore, (*origin, name)
-    if found_in(sys.modules.get(origin.module), name) is not function:
+    found = found_in(sys.modules.get(origin.module), name)
+    if found is None:
+        raise PicklingError(
+            f"cannot pickle {function!r}: {origin.module} has no {name}: import it there, so that other processes find it"
+        )
+    if found is not function:
         raise PicklingError(
             f"cannot pickle {function!r}: {origin.module}.{name} is another object now; if the package was reloaded, "
-            "take the function from it again"
+            "take it from there again"
         )
     return name
 

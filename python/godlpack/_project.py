@@ -56,6 +56,10 @@ class Project:
         return time.monotonic() - start
 
     def has_python_tests(self) -> bool:
+        """Whether there are files of pytest's usual names, or a configuration, which may name others."""
+        configured = tomllib.loads((self.folder / "pyproject.toml").read_text(encoding="utf-8")).get("tool", {})
+        if "pytest" in configured or (self.folder / "pytest.ini").exists():
+            return True
         return any(TESTS.fullmatch(file.name) for file in self.files())
 
     def files(self) -> Iterator[Path]:

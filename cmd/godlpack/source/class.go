@@ -105,7 +105,7 @@ func (r *reader) className(spec *ast.TypeSpec, mark directive) string {
 	if len(mark.words) == 1 {
 		name, at = mark.words[0].text, mark.words[0].at
 	}
-	if !isPythonName(name) || slices.Contains(stubNames, name) {
+	if !isPythonName(name) || slices.Contains(stubNames, name) || slices.Contains(builtinNames, name) {
 		r.add(at, "%q cannot be the name of a Python class: give another, //godlpack:export NAME", name)
 	}
 	r.take(name, at)
@@ -228,7 +228,9 @@ func (r *reader) members(files []*ast.File) []*Func {
 		all = append(append(all, own...), r.restoring(c)...)
 	}
 	for m, decl := range decls {
-		if marks := directivesOf(decl.Doc); len(marks) > 0 && !r.read[decl.Doc] {
+		if marks := directivesOf(decl.Doc); len(marks) > 0 && !r.read[decl.Doc] && r.isException(m) {
+			r.add(marks[0].at, "%s is a method of an error, which has no methods in Python: its exported fields are attributes", m.Name())
+		} else if len(marks) > 0 && !r.read[decl.Doc] {
 			r.add(marks[0].at, "%s is a method of a type that is not exported, nor embedded in one: write //godlpack:export above the type too", m.Name())
 		}
 	}

@@ -26,6 +26,16 @@ var builtinExceptions = []string{
 	"ValueError", "ConnectionError", "FileExistsError", "FileNotFoundError", "PermissionError", "ZeroDivisionError",
 }
 
+// builtinNames are names of Python that a class of the package would hide.
+var builtinNames = append([]string{
+	"BaseException", "StopIteration", "StopAsyncIteration", "KeyboardInterrupt", "SystemExit", "GeneratorExit", "RecursionError",
+	"UnicodeError", "UnicodeDecodeError", "UnicodeEncodeError", "FloatingPointError", "ReferenceError", "SystemError", "SyntaxError",
+	"NameError", "ModuleNotFoundError", "BlockingIOError", "BrokenPipeError", "ChildProcessError", "ConnectionAbortedError",
+	"ConnectionRefusedError", "ConnectionResetError", "InterruptedError", "IsADirectoryError", "NotADirectoryError",
+	"ProcessLookupError", "ExceptionGroup", "BaseExceptionGroup", "Warning", "UserWarning", "RuntimeWarning", "DeprecationWarning",
+	"bool", "int", "float", "complex", "str", "bytes", "list", "dict", "tuple", "set", "object", "type", "property", "staticmethod",
+}, builtinExceptions...)
+
 const exceptionUsage = "one //godlpack:export [PythonName] [base=KeyError]"
 
 // errorValue reads one variable or constant, if it is exported.
@@ -51,12 +61,27 @@ func (r *reader) errorType(spec *ast.TypeSpec, named *types.Named, doc *ast.Comm
 	}
 	if s, ok := named.Underlying().(*types.Struct); ok {
 		for f := range s.Fields() {
-			if hint := attributeHint(f.Type()); f.Exported() && !f.Embedded() && hint != "" {
-				e.Decl.Fields = append(e.Decl.Fields, kernel.ExceptionField{Go: f.Name(), Name: pythonName(f.Name()), Type: hint})
+			hint := attributeHint(f.Type(), 0)
+			if !f.Exported() || f.Embedded() || hint == "" {
+				continue
 			}
+			field := kernel.ExceptionField{Go: f.Name(), Name: attributeName(f.Name()), Type: hint}
+			if slices.ContainsFunc(e.Decl.Fields, func(o kernel.ExceptionField) bool { return o.Name == field.Name }) {
+				r.add(f.Pos(), "two fields have the name %s in Python: give one of them another name", field.Name)
+			}
+			e.Decl.Fields = append(e.Decl.Fields, field)
 		}
 	}
 	r.exception(e, spec.Name, doc, marks)
+}
+
+// attributeName returns a field's name in Python. Those of every exception's own members get a _.
+func attributeName(name string) string {
+	name = pythonName(name)
+	if slices.Contains([]string{"args", "with_traceback", "add_note", "errno", "strerror", "filename", "filename2", "characters_written"}, name) {
+		return name + "_"
+	}
+	return name
 }
 
 // exception reads the directive of an error.
@@ -79,7 +104,8 @@ func (r *reader) exception(e *Exception, id *ast.Ident, doc *ast.CommentGroup, m
 			return
 		}
 	}
-	if !isPythonName(e.Decl.Name) || slices.Contains(stubNames, e.Decl.Name) || slices.Contains(builtinExceptions, e.Decl.Name) {
+	if !isPythonName(e.Decl.Name) || slices.Contains(stubNames, e.Decl.Name) || slices.Contains(builtinNames, e.Decl.Name) {
+		e.Decl.Base = builtinExceptions[0] // one error is enough
 		r.add(at, "%q cannot be the name of the package's own exception: give another, //godlpack:export NAME", e.Decl.Name)
 	}
 	r.take(e.Decl.Name, at)
@@ -131,7 +157,10 @@ func exceptionName(name string) string {
 }
 
 // attributeHint returns the type hint of a field that becomes an attribute; "" for types that JSON does not say.
-func attributeHint(t types.Type) string {
+func attributeHint(t types.Type, depth int) string {
+	if depth > 8 {
+		return "" // of a type within itself
+	}
 	switch t := t.Underlying().(type) {
 	case *types.Basic:
 		switch info := t.Info(); {
@@ -145,13 +174,25 @@ func attributeHint(t types.Type) string {
 			return "str"
 		}
 	case *types.Slice:
-		if hint := attributeHint(t.Elem()); hint != "" && !types.Identical(t.Elem().Underlying(), types.Typ[types.Byte]) {
+		if hint := attributeHint(t.Elem(), depth+1); hint != "" && !types.Identical(t.Elem().Underlying(), types.Typ[types.Byte]) {
 			return "list[" + hint + "]"
 		}
 	case *types.Map:
-		if hint := attributeHint(t.Elem()); hint != "" && attributeHint(t.Key()) == "str" {
+		if hint := attributeHint(t.Elem(), depth+1); hint != "" && attributeHint(t.Key(), depth+1) == "str" {
 			return "dict[str, " + hint + "]"
 		}
 	}
 	return ""
+}
+
+// isException reports whether a method is of an exported error's type.
+func (r *reader) isException(m *types.Func) bool {
+	t := m.Signature().Recv().Type()
+	if pointer, ok := t.(*types.Pointer); ok {
+		t = pointer.Elem()
+	}
+	name, _ := nameOf(t)
+	return slices.ContainsFunc(r.errors, func(e *Exception) bool {
+		return !e.IsValue && strings.HasSuffix(name, "."+strings.TrimPrefix(e.Go, "*"))
+	})
 }

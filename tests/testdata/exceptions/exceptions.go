@@ -180,3 +180,104 @@ func PanicsInUnwrap() error { return panicking{"Unwrap"} }
 
 //godlpack:export
 func Garbled() error { return fmt.Errorf("a\xff\x00b: %w", ErrNotFound) }
+
+// Code is a type of errors that has an exported value, too.
+//
+//godlpack:export
+type Code int
+
+func (c Code) Error() string { return "code " + strconv.Itoa(int(c)) }
+
+//godlpack:export base=CodeError
+const Seven = Code(7)
+
+//godlpack:export
+func Coded(n int) error { return Code(n) }
+
+//godlpack:export
+func LimitedByPointer(n int) error { return &Limit{n} }
+
+// Awkward has fields with the names of an exception's own members, and of types that marshal themselves.
+//
+//godlpack:export
+type Awkward struct {
+	Args   []string
+	Errno  string
+	Whole  float64
+	Zero   float64
+	None   []int
+	Empty  map[string]int
+	Odd    []float64
+	Mode   fs.FileMode
+	Tree   tree
+	Secret proud
+}
+
+type tree []tree
+
+type proud string
+
+func (proud) MarshalText() ([]byte, error) { panic("marshalled") }
+
+func (*Awkward) Error() string { return "awkward" }
+
+//godlpack:export
+func Awkwardly() error {
+	return &Awkward{
+		Args: []string{"a"}, Errno: "e", Whole: 2, Zero: math.Copysign(0, -1), Odd: []float64{math.NaN(), math.Inf(-1), 1}, Mode: 3,
+		Secret: "s\xff\"\\\U0001F600",
+	}
+}
+
+type stateful struct{ calls int }
+
+func (s *stateful) Error() string {
+	if s.calls++; s.calls > 2 {
+		panic("asked too often")
+	}
+	return "stateful"
+}
+
+//godlpack:export
+func Stateful(calls int) error { return &stateful{calls} }
+
+//godlpack:export
+func UnknownKind() error { return kernel.Errorf(99, "of no kind") }
+
+//godlpack:export
+func Deep(n int) error {
+	err := error(io.EOF)
+	for i := range n {
+		err = &SyntaxFault{Line: i, Inner: err}
+	}
+	return err
+}
+
+//godlpack:export
+func Causes(way string) error {
+	switch way {
+	case "kinds":
+		return kernel.Errorf(kernel.ValueError, "outer: %w", kernel.Errorf(kernel.KeyError, "inner"))
+	case "several":
+		return kernel.Errorf(kernel.ValueError, "%w %w", errors.New("x"), ErrNotFound)
+	case "panic":
+		panic(kernel.Errorf(kernel.ValueError, "p: %w", ErrNotFound))
+	case "parallel":
+		kernel.Parallel(nil, 100, func(from, to int) { panic(kernel.Errorf(kernel.ValueError, "p: %w", ErrNotFound)) })
+	}
+	return nil
+}
+
+type late struct{}
+
+func (late) Error() string     { return "late" }
+func (late) Is(err error) bool { return err == context.DeadlineExceeded }
+
+//godlpack:export
+func Late() error { return late{} }
+
+//godlpack:export
+func ReadBytes(name []byte) error {
+	_, err := os.ReadFile(string(name))
+	return err
+}
