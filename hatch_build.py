@@ -119,20 +119,21 @@ class GoBuildHook(BuildHookInterface):
         """Builds the authors' tool, a module of its own: Go fetches its requirements unless its cache has them."""
         version = f"-X main.version={self.metadata.version}"
         hint = "\nIts modules come from Go's proxy or module cache: `go mod download` in cmd/godlpack fetches them beforehand."
-        self.env["CGO_ENABLED"] = "0"
-        return self.go_build("godlpack", f"-ldflags=-s -w -buildid= {version}", ".", folder="cmd/godlpack", hint=hint)
+        options = [f"-ldflags=-s -w -buildid= {version}", "."]
+        return self.go_build("godlpack", *options, folder="cmd/godlpack", hint=hint, cgo="0")
 
-    def go_build(self, name: str, *arguments: str, folder: str = ".", hint: str = "") -> Path:
+    def go_build(self, name: str, *arguments: str, folder: str = ".", hint: str = "", cgo: str = "1") -> Path:
         """Runs go build. The file has no paths, time or build id of this machine, so that builds can be compared."""
         built = Path(self.scratch.name, name)
         options = ["-trimpath", "-buildvcs=false", "-o", str(built)]
-        self.run_go("build", *options, *arguments, folder=folder, hint=hint)
+        self.run_go("build", *options, *arguments, folder=folder, hint=hint, cgo=cgo)
         return built
 
-    def run_go(self, command: str, *arguments: str, folder: str = ".", hint: str = "") -> str:
+    def run_go(self, command: str, *arguments: str, folder: str = ".", hint: str = "", cgo: str = "1") -> str:
         """The output of a go command. Aborts with its errors if it fails; the packages it is about begin with a dot."""
         run = [self.go, command, *arguments]
-        done = subprocess.run(run, cwd=Path(self.root, folder), env=self.env, capture_output=True, text=True)
+        env = self.env | {"CGO_ENABLED": cgo}
+        done = subprocess.run(run, cwd=Path(self.root, folder), env=env, capture_output=True, text=True)
         if done.returncode:
             packages = " ".join(argument for argument in arguments if argument.startswith("."))
             self.app.abort(f"go {command} of {packages} in {folder} failed:\n{done.stderr}{hint}")

@@ -21,6 +21,7 @@ import functions
 import ladder
 import machine
 import native
+import projects
 import report
 import scale
 import startup
@@ -84,7 +85,8 @@ def main() -> int:
         started = startup.measure(3 if options.quick else 25)
         effort = scale.QUICK if options.quick else scale.FULL
         scaled = report.scaling(scale.sections(plan.lib, effort, plan.calls.nothing, plan.slots, say))
-    parts = report.results(plan.cases, started, plan.device), scaled, report.absent(plan.absent)
+    kept = "".join(projects.section(PAGE.read_text(), title) for title in projects.KEPT).strip()
+    parts = report.results(plan.cases, started, plan.device), scaled, kept and kept + "\n", report.absent(plan.absent)
     text = report.page(facts, report.method(plan.cases, rounds), *parts)
     print(text)
     if not options.no_write:

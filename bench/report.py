@@ -16,8 +16,8 @@ from startup import Startup
 
 INTRODUCTION = """# Benchmarks
 
-What an exchange costs, beside what it costs elsewhere. One command measures all of it and writes
-this page:
+What an exchange costs, beside what it costs elsewhere. One command measures all of it but the
+[examples](#examples), and writes this page:
 
 ```console
 $ tox -e bench

@@ -37,6 +37,7 @@ MOVED = [
     (r"\]\((?:docs/)?CONTRIBUTING\.md\)", "](/contributing.md)"),
     (r"\]\((?:docs/)?CHANGELOG\.md\)", "](/changelog.md)"),
     (r"\]\((?:\.\./)+README\.md\)", "](/index.md)"),
+    (r"\]\((?:\.\./)+docs/(\w+\.md(?:#\w+)?)\)", r"](/\1)"),
 ]
 
 

@@ -169,6 +169,9 @@ func Float[T Real](c *Call, i int) T {
 
 // Ints returns a list of ints, a copy.
 func Ints[T Integer](c *Call, i int) []T {
+	if t := c.array(i); t != nil {
+		return intsOf[T](c, i, t)
+	}
 	return listOf(c, i, func(cell packed.Cell) (T, error) {
 		v, err := integer(cell)
 		return T(v), err
@@ -177,6 +180,9 @@ func Ints[T Integer](c *Call, i int) []T {
 
 // Floats returns a list of floats, a copy.
 func Floats[T Real](c *Call, i int) []T {
+	if t := c.array(i); t != nil {
+		return floatsOf[T](t)
+	}
 	return listOf(c, i, func(cell packed.Cell) (T, error) {
 		v, err := cell.Float()
 		return T(v), err
@@ -185,14 +191,37 @@ func Floats[T Real](c *Call, i int) []T {
 
 // Strings returns a list of strings, a copy.
 func (c *Call) Strings(i int) []string {
+	var copies copier
 	return listOf(c, i, func(cell packed.Cell) (string, error) {
 		v, err := cell.Text()
-		return strings.Clone(v), err
+		return copies.clone(v), err
 	})
 }
 
+// A copier copies strings, short ones together: an allocation for each would take longer than all else. A string that is kept
+// keeps at most 4096 bytes.
+type copier struct{ room []byte }
+
+func (c *copier) clone(s string) string {
+	if len(s) > 256 {
+		return strings.Clone(s)
+	}
+	if len(s) > len(c.room) {
+		c.room = make([]byte, 4096)
+	}
+	n := copy(c.room, s)
+	copied := c.room[:n]
+	c.room = c.room[n:]
+	return unsafe.String(unsafe.SliceData(copied), n)
+}
+
 // Bools returns a list of bools, a copy.
-func (c *Call) Bools(i int) []bool { return listOf(c, i, packed.Cell.Bool) }
+func (c *Call) Bools(i int) []bool {
+	if t := c.array(i); t != nil {
+		return boolsOf(t)
+	}
+	return listOf(c, i, packed.Cell.Bool)
+}
 
 func listOf[T any](c *Call, i int, read func(packed.Cell) (T, error)) []T {
 	list := c.elements(i)
@@ -254,6 +283,11 @@ func orZero[T any](c *Call, i int, v T, err error) T {
 // Given reports whether argument i is not None.
 func (c *Call) Given(i int) bool { return c.cell(i).Code != packed.CodeNull }
 
+// Passed reports whether the caller passed argument i, which otherwise has its default.
+func (c *Call) Passed(i int) bool {
+	return i < c.args.Len() && c.args.Code(i) != packed.CodeDefault
+}
+
 // TypeOf returns the dtype of tensor argument i, for functions of several dtypes: the one that its type variable is bound to,
 // or its own. A variable that no argument has bound, since all were None or empty lists, is the first dtype that the argument
 // accepts. The result is the zero DType for None without a variable.
@@ -281,7 +315,7 @@ func (c *Call) TypeOf(i int) dlpack.DType {
 
 // cell returns argument i, or its default.
 func (c *Call) cell(i int) packed.Cell {
-	if i < c.args.Len() && c.args.Code(i) != packed.CodeDefault {
+	if c.Passed(i) {
 		return c.args.At(i)
 	}
 	return c.fn.plan.params[i].Default.cell

@@ -337,8 +337,13 @@ func TestConvertRefuses(t *testing.T) {
 	p.Convert = true
 	f := prepare(t, kernel.Func{Params: []kernel.Param{p}, Do: nothing})
 	x := *record([]int64{1}, 1)
-	x.DType = dlpack.Handle
+	x.DType = dlpack.Complex64
 	err := newCall(&x).of(f, newHost())
+	if err == nil || !strings.HasPrefix(err.Error(), "TypeError: f(): argument 'x': want float32[...] on cpu, got complex64[1] on cpu, which does not convert") {
+		t.Errorf("got %v", err)
+	}
+	x.DType = dlpack.Handle
+	err = newCall(&x).of(f, newHost())
 	if err == nil || err.Error() != "TypeError: f(): argument 'x': convert: want numbers of at most 64 bits a part, got handle to float32" {
 		t.Errorf("got %v", err)
 	}

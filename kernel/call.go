@@ -49,6 +49,9 @@ type Call struct {
 	asked prototype
 	fresh []Ctx // for later calls
 
+	used     []*entry         // exclusive objects among the arguments and what callbacks returned
+	received []*dlpack.Tensor // that callbacks returned
+
 	results []packed.Cell // so far; they own the memory they refer to
 	room    [2]packed.Cell
 	err     error // the first error of a Return function, or of the caller in a conversion
@@ -93,6 +96,11 @@ func (c *Call) run(ret *packed.Ret) (err error) {
 	if err := c.check(); err != nil {
 		return err
 	}
+	if c.fn.plan.exclusive {
+		if err := c.takeObjects(); err != nil {
+			return err
+		}
+	}
 	if err := c.fn.Do(c); err != nil {
 		return err
 	}
@@ -134,6 +142,9 @@ func (c *Call) end(err error) {
 		c.ctx.end()
 		c.ctx = nil
 	}
+	if len(c.used) > 0 {
+		c.giveObjects()
+	}
 	c.fn, c.args, c.host, c.err = nil, packed.Args{}, nil, nil
-	c.results, c.converted = nil, nil
+	c.results, c.converted, c.received = nil, nil, nil
 }

@@ -129,7 +129,7 @@ func valueOf(c *Call, cell packed.Cell) (any, error) {
 // objectOf is valueOf for values in the host's memory.
 func objectOf(c *Call, cell packed.Cell) (any, error) {
 	switch cell.Code {
-	case packed.CodeText, packed.CodeStr:
+	case packed.CodeText, packed.CodeStr, packed.CodePart:
 		text, err := cell.Text()
 		return strings.Clone(text), err
 	case packed.CodeBytes:
@@ -148,7 +148,7 @@ func objectOf(c *Call, cell packed.Cell) (any, error) {
 		return valueOf(c, c.cell(i))
 	case packed.CodeObject:
 		if e := objects.at(cell); e.class != nil {
-			return e.value, nil
+			return e.value, c.takeObject("the result of a callable", e)
 		}
 		return nil, Errorf(ValueError, "callback's result: want an object of this library, got another")
 	case packed.CodeCallable:
@@ -162,6 +162,7 @@ func objectOf(c *Call, cell packed.Cell) (any, error) {
 	if err != nil {
 		return nil, dlpack.Wrap(err, "callback's result")
 	}
+	c.received = append(c.received, t)
 	return t, nil
 }
 

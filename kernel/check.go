@@ -27,7 +27,7 @@ func (c *Call) check() error {
 		c.vars[i] = dlpack.DType{}
 	}
 	for i := range p.params {
-		if i < n && c.fitsPlain(&p.params[i], i) {
+		if i < n && (c.fitsPlain(&p.params[i], i) || c.fitsObject(&p.params[i], i)) {
 			continue
 		}
 		if err := c.checkArgument(i); err != nil {
@@ -40,10 +40,17 @@ func (c *Call) check() error {
 	return nil
 }
 
+// fitsObject reports whether argument i is an object of the slot's only class, as that of every method is; checkCell decides
+// about all others.
+func (c *Call) fitsObject(s *slot, i int) bool {
+	return s.Kind == KindObject && len(s.classes) == 1 && c.args.Code(i) == packed.CodeObject &&
+		objects.at(c.args.At(i)).class == s.classes[0]
+}
+
 // checkArgument checks argument i against its slot.
 func (c *Call) checkArgument(i int) error {
 	s := &c.fn.plan.params[i]
-	if i >= c.args.Len() || c.args.Code(i) == packed.CodeDefault {
+	if !c.Passed(i) {
 		if s.Default == nil {
 			return c.missing(i)
 		}
@@ -232,6 +239,9 @@ func deviceOf(cell packed.Cell) (dlpack.Device, error) {
 
 // checkList checks a list, and each of its elements, against a slot.
 func (c *Call) checkList(s *slot, cell packed.Cell, i int) *refusal {
+	if s.array != nil && cell.Code == packed.CodeTensor {
+		return c.checkArray(s, cell, i)
+	}
 	list, err := cell.List()
 	if dlpack.KindOf(err) == TypeError {
 		return &refusal{Kind: TypeError, Msg: "want " + s.want + ", got " + described(cell, s)}

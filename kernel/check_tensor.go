@@ -145,18 +145,39 @@ func (o *operand) checkMemory() *refusal {
 func (c *Call) chooseType(o *operand) (dlpack.DType, *refusal) {
 	s, d := o.slot, o.DType
 	if len(s.DTypes) > 0 && !slices.Contains(s.DTypes, d) {
-		d = s.DTypes[0]
+		i := slices.IndexFunc(s.DTypes, func(to dlpack.DType) bool { return convertible(o.DType, to) })
+		d = s.DTypes[max(i, 0)]
 	}
 	if s.variable >= 0 {
 		d = c.bind(s.variable, d)
 	}
-	if d == o.DType || s.Convert {
+	switch {
+	case d == o.DType, s.Convert && convertible(o.DType, d):
 		return d, nil
+	case s.Convert:
+		return d, o.refuse(TypeError, ", which does not convert without losing a part of each number: pass what is meant, such as x.real or x.astype(\""+d.String()+"\")")
 	}
 	if s.variable >= 0 && (len(s.DTypes) == 0 || slices.Contains(s.DTypes, o.DType)) {
 		return d, o.refuse(TypeError, ", but "+s.Var+" is "+d.String())
 	}
 	return d, o.refuse(TypeError, "")
+}
+
+// convertible reports whether a conversion keeps what the numbers are: bools may become integers, these floats, and these complex,
+// as NumPy's casting "same_kind" has it; the other way it would drop a fraction or an imaginary part without a word.
+func convertible(from, to dlpack.DType) bool {
+	rank := func(d dlpack.DType) int {
+		switch {
+		case d.Code == dlpack.CodeBool:
+			return 0
+		case d.Code == dlpack.CodeInt, d.Code == dlpack.CodeUInt:
+			return 1
+		case d.Code.Complex():
+			return 3
+		}
+		return 2
+	}
+	return rank(from) <= rank(to) || from.Code == dlpack.CodeOpaqueHandle // which tensor.Convert refuses
 }
 
 // checkShape checks rank and extents, and binds names; see shapeFits.

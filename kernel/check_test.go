@@ -125,8 +125,9 @@ func TestRefusals(t *testing.T) {
 			[]any{[]any{x23, ints}}, "TypeError: f(): argument 'x': element 1: want float32[...] on cpu, got int64[4] on cpu"},
 		{"no list", []kernel.Param{{Name: "x", Kind: kernel.KindList, Elem: &kernel.Param{Kind: kernel.KindInt}}}, []any{3},
 			"TypeError: f(): argument 'x': want list of int, got int"},
-		{"tensor as a list", []kernel.Param{{Name: "x", Kind: kernel.KindList, Elem: &kernel.Param{Kind: kernel.KindInt}}}, []any{ints},
-			"TypeError: f(): argument 'x': want list of int, got a tensor, int64[4] on cpu: pass a list (x.tolist())"},
+		{"array as a list", []kernel.Param{{Name: "x", Kind: kernel.KindList, Elem: &kernel.Param{Kind: kernel.KindInt}}}, []any{x23},
+			"TypeError: f(): argument 'x': want list of int, got a tensor, float32[2, 3] on cpu: pass a list (x.reshape(-1).tolist())"},
+
 		{"list of other", []kernel.Param{{Name: "x", Kind: kernel.KindList, Elem: &kernel.Param{Kind: kernel.KindInt}}}, []any{[]any{1, "a"}},
 			"TypeError: f(): argument 'x': element 1: want int, got str"},
 		{"int", []kernel.Param{{Name: "x", Kind: kernel.KindInt}}, []any{1.5}, "TypeError: f(): argument 'x': want int, got float"},

@@ -5,6 +5,7 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
 	"unsafe"
 
@@ -14,14 +15,15 @@ import (
 
 // Default is the value of a parameter that is not given. In JSON it is its Python text.
 type Default struct {
-	Text string // a Python literal: "-1", "0.5", "None", "\"same\"", "(1, 2)"; for a dtype or a device, its name as a str
+	Text string // a Python literal: "-1", "0.5", "None", "\"same\"", "(1, 2)"; for a dtype or a device, its name as a str; "timedelta(seconds=2)"
 
 	cell   packed.Cell
+	own    bool     // the function supplies it
 	memory goMemory // the memory that the cell points to
 }
 
 // DefaultOf returns a default: None for nil, or the value of a bool, an int, an int64, a uint64, a float64, a string, a []byte,
-// a dlpack.DType, a dlpack.Device, a []bool, []int64, []uint64, []float64 or []string. It panics on any other value, on a NaN
+// a time.Duration, a dlpack.DType, a dlpack.Device, a []bool, []int64, []uint64, []float64 or []string. It panics on any other value, on a NaN
 // and on a string that is not UTF-8, which have no literal.
 func DefaultOf(value any) *Default {
 	d := &Default{}
@@ -29,12 +31,18 @@ func DefaultOf(value any) *Default {
 	return d
 }
 
+// DefaultByFunction returns a default that the function itself supplies: Call.Passed reports whether the argument was passed.
+func DefaultByFunction() *Default { return &Default{Text: "...", cell: packed.Null, own: true} }
+
+// ByFunction reports whether the function supplies the default.
+func (d *Default) ByFunction() bool { return d != nil && d.own }
+
 // MarshalText returns the Python text.
 func (d *Default) MarshalText() ([]byte, error) { return []byte(d.Text), nil }
 
 // UnmarshalText keeps the Python text alone, which describes a function's default without a value.
 func (d *Default) UnmarshalText(text []byte) error {
-	*d = Default{Text: string(text), cell: packed.Null}
+	*d = Default{Text: string(text), cell: packed.Null, own: string(text) == "..."}
 	return nil
 }
 
@@ -55,6 +63,8 @@ func (d *Default) literal(value any) (string, packed.Cell) {
 		return strconv.FormatUint(v, 10), packed.Uint(v)
 	case float64:
 		return floatLiteral(v), packed.Float(v)
+	case time.Duration:
+		return "timedelta(seconds=" + strings.TrimSuffix(floatLiteral(v.Seconds()), ".0") + ")", packed.Int(int64(v))
 	case dlpack.DType:
 		return strconv.Quote(v.String()), packed.DType(v)
 	case dlpack.Device:

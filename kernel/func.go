@@ -19,6 +19,8 @@ type Func struct {
 	// HoldGIL states that the host need not let its other threads run meanwhile. It is for functions that take about a
 	// microsecond and wait for nothing: no Parallel, no callbacks.
 	HoldGIL bool `json:"hold_gil,omitempty"`
+	// Place is where a getter's value lies in the object, if it is a field that the host may read by itself.
+	Place *Place `json:"place,omitempty"`
 	// Like is the framework of result tensors if no argument is a tensor, one of Frameworks: the host's own if empty.
 	Like string `json:"like,omitempty"`
 	// Do runs once all arguments fit the declaration. It reads them through the Call, and returns each result by one of the
@@ -26,6 +28,12 @@ type Func struct {
 	Do func(*Call) error `json:"-"`
 
 	plan *plan // made by Prepare
+}
+
+// Place is the place of a number in an object's memory.
+type Place struct {
+	Offset uintptr `json:"offset"` // in bytes
+	Format string  `json:"format"` // its type, as a letter of Python's module struct
 }
 
 // registered lists the functions of this library, in the order of their registration.

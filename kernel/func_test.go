@@ -49,7 +49,7 @@ func TestBadDeclarations(t *testing.T) {
 		{kernel.Func{Name: "f", Do: nothing, Params: variables}, "f: parameter i: want at most 8 type variables"},
 		{kernel.Func{Name: "f", Do: nothing, Results: []kernel.Param{{Kind: 99}}}, "f: result: want a kind, got 99"},
 		{of(kernel.Param{}), "f: parameter x: want a kind, got 0"},
-		{of(kernel.Param{Kind: kernel.KindObject + 1}), "f: parameter x: want a kind, got 12"},
+		{of(kernel.Param{Kind: kernel.KindValue + 1}), "f: parameter x: want a kind, got 13"},
 		{of(kernel.Param{Kind: kernel.KindList}), "f: parameter x: want a list of bool, int, float, str, tensor or object"},
 		{of(kernel.Param{Kind: kernel.KindList, Elem: &kernel.Param{Kind: kernel.KindBytes}}), "f: parameter x: want a list of bool, int, float, str, tensor or object, got one of bytes"},
 		{of(kernel.Param{Kind: kernel.KindList, Elem: &kernel.Param{Kind: kernel.KindInt, Optional: true}}), "f: parameter x: want a list of bool, int, float, str, tensor or object, got one of int"},
@@ -83,7 +83,7 @@ func TestBadDeclarations(t *testing.T) {
 }
 
 func TestKindNames(t *testing.T) {
-	for kind, want := range map[kernel.Kind]string{0: "kind 0", kernel.KindBool: "bool", kernel.KindList: "list", kernel.KindObject + 1: "kind 12", 99: "kind 99"} {
+	for kind, want := range map[kernel.Kind]string{0: "kind 0", kernel.KindBool: "bool", kernel.KindList: "list", kernel.KindValue + 1: "kind 13", 99: "kind 99"} {
 		if kind.String() != want {
 			t.Errorf("got %q, want %q", kind, want)
 		}
@@ -267,7 +267,7 @@ func TestStub(t *testing.T) {
 	f := full()
 	stub := f.Stub()
 	want := "def full(x: TensorLike, y: TensorLike | None, z: Sequence[TensorLike], a: int = 3, b: str | None = None, c: Callable[..., Any] | None = None, " +
-		"d: Sequence[float] = (1.0,), e: Any = \"float32\", *, like: Any = None, out: Any = None) -> tuple[Any, list[int]]:\n    \"\"\"full("
+		"d: Sequence[float] | TensorLike = (1.0,), e: Any = \"float32\", *, like: Any = None, out: Any = None) -> tuple[Any, list[int]]:\n    \"\"\"full("
 	if !strings.HasPrefix(stub, want) || strings.Contains(stub, "    \n") {
 		t.Errorf("got\n%s\nwant\n%s", stub, want)
 	}

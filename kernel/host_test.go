@@ -307,7 +307,7 @@ func goValue(t testing.TB, cell packed.Cell) any {
 		value, err = cell.Uint()
 	case packed.CodeFloat:
 		value, err = cell.Float()
-	case packed.CodeText:
+	case packed.CodeText, packed.CodePart:
 		var text string
 		text, err = cell.Text()
 		value = string([]byte(text))

@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"unsafe"
@@ -29,9 +30,11 @@ type chunk [perChunk]entry
 
 // An entry is one object that the host has.
 type entry struct {
-	value any    // a *T
-	class *class // nil: the place is free
-	given int64  // how many times the host has received it
+	value  any                  // a *T
+	class  *class               // nil: the place is free
+	given  int64                // how many times the host has received it
+	user   atomic.Pointer[Call] // of an exclusive object, during a call
+	pinner *runtime.Pinner      // if the host knows its address
 }
 
 // identity distinguishes objects: a struct and its first field have the same address.
@@ -88,6 +91,24 @@ func (t *table) give(value any, class *class) (packed.Cell, error) {
 	return packed.Object(uint64(class.number)<<32 | uint64(place)), nil
 }
 
+// Address returns the address of an object that the host has, whose memory stays there for as long as the host has it; nil if
+// it has none of this number. For numbers that the host reads by itself (Place).
+func Address(number uint64) unsafe.Pointer { return objects.pin(uint32(number)) }
+
+func (t *table) pin(place uint32) unsafe.Pointer {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	e := t.entryAt(place)
+	if e == nil || e.class == nil {
+		return nil
+	}
+	if e.pinner == nil {
+		e.pinner = new(runtime.Pinner)
+		e.pinner.Pin(e.value)
+	}
+	return addressOf(e.value)
+}
+
 // addressOf returns the pointer in an interface that holds one.
 func addressOf(value any) unsafe.Pointer {
 	return (*[2]unsafe.Pointer)(unsafe.Pointer(&value))[1]
@@ -124,6 +145,9 @@ func (t *table) release(place uint32, count int64) {
 	}
 	if e.given -= count; e.given > 0 {
 		return
+	}
+	if e.pinner != nil {
+		e.pinner.Unpin()
 	}
 	delete(t.known, identity{addressOf(e.value), e.class})
 	*e = entry{}

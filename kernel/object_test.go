@@ -33,6 +33,11 @@ var (
 			partClass.Return(c, &oneThing.first)
 			return nil
 		}},
+		"touch": {Params: []kernel.Param{self}, Do: func(c *kernel.Call) error {
+			thingClass.Object(c, 0)
+			return nil
+		}},
+		"nothing": {Do: func(*kernel.Call) error { return nil }},
 		"fail": {Results: []kernel.Param{aThing, aThing}, Do: func(c *kernel.Call) error {
 			thingClass.Return(c, &thing{})
 			thingClass.ReturnList(c, []*thing{{}, {}, nil})
@@ -201,4 +206,30 @@ func TestBadClasses(t *testing.T) {
 			t.Errorf("got %v\nwant %s", err, c.want)
 		}
 	}
+}
+
+func BenchmarkMethod(b *testing.B) {
+	touch := registered(b, "touch")
+	nothing := registered(b, "nothing")
+	h := newHost()
+	given := newCall()
+	if err := given.of(registered(b, "get_thing"), h); err != nil {
+		b.Fatal(err)
+	}
+	object := newCall(given.ret.Get())
+	none := newCall()
+	b.Run("f()", func(b *testing.B) {
+		for b.Loop() {
+			if err := none.of(nothing, h); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("o.m()", func(b *testing.B) {
+		for b.Loop() {
+			if err := object.of(touch, h); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
 }

@@ -14,10 +14,13 @@ type Param struct {
 	Elem     *Param   `json:"elem,omitempty"`     // of a KindList: its elements
 	Optional bool     `json:"optional,omitempty"` // None is accepted too; see Call.Given
 	Default  *Default `json:"default,omitempty"`  // nil: the argument must be given
+	Passing  Passing  `json:"passing,omitempty"`  // how Python passes it
 
 	// Of numbers: an int must fit in so many bits, 64 if 0. The width of a float is documentation only, not checked.
 	Bits     int  `json:"bits,omitempty"`
 	Unsigned bool `json:"unsigned,omitempty"`
+
+	Type *Type `json:"type,omitempty"` // of a KindValue
 
 	// Of objects: the names of the accepted classes, several if the Go type is an interface.
 	Classes []string `json:"classes,omitempty"`
@@ -31,8 +34,19 @@ type Param struct {
 	Mutable    bool     `json:"mutable,omitempty"`     // the function writes it
 	Convert    bool     `json:"convert,omitempty"`     // another dtype or order is accepted: the function gets a copy, in the caller's memory
 	MayOverlap bool     `json:"may_overlap,omitempty"` // it may share memory with others though one of them is written
+	Shared     bool     `json:"shared,omitempty"`      // a result's memory is not copied: the host keeps it alive, and writes to it if it is mutable
 	Untyped    bool     `json:"untyped,omitempty"`     // only Call.Tensor reads it: elements may be unaligned, share memory, and be stored in any way
 }
+
+// Passing is how Python passes an argument.
+type Passing string
+
+// The ways to pass an argument. Parameters of the first way come before others.
+const (
+	ByPosition  Passing = ""         // also by name
+	KeywordOnly Passing = "keyword"  // by name alone
+	Variadic    Passing = "variadic" // all further arguments by position, a KindList or a list by its Type; at most one parameter
+)
 
 // Kind is the kind of value that a parameter takes.
 type Kind uint8
@@ -50,15 +64,17 @@ const (
 	KindTensor                   // any framework's tensor; bytes are one too, uint8[n] and read-only
 	KindList                     // a list or a tuple of one of KindBool, KindInt, KindFloat, KindString, KindTensor, KindObject
 	KindObject                   // an object of an exported Go type
+	KindValue                    // a value that a Type describes, such as a dict or a datetime
 )
 
 // kindNames are the names in JSON and in error texts.
 var kindNames = [...]string{
 	KindBool: "bool", KindInt: "int", KindFloat: "float", KindString: "str", KindBytes: "bytes", KindDType: "dtype",
 	KindDevice: "device", KindCallable: "callable", KindTensor: "tensor", KindList: "list", KindObject: "object",
+	KindValue: "value",
 }
 
-// String returns the kind's name: "bool", "int", "float", "str", "bytes", "dtype", "device", "callable", "tensor", "list", "object".
+// String returns the kind's name: "bool", "int", "float", "str", "bytes", "dtype", "device", "callable", "tensor", "list", "object", "value".
 func (k Kind) String() string {
 	if k == 0 || int(k) >= len(kindNames) {
 		return "kind " + strconv.Itoa(int(k))

@@ -22,6 +22,8 @@ type plan struct {
 	vars    []string // the type variables
 	names   []string // the names of extents
 	mutable bool     // some tensor is written
+
+	exclusive bool // some argument may be an exclusive object; set by resolve
 }
 
 // A slot is what a call needs of one parameter, or of the elements of a list.
@@ -29,6 +31,7 @@ type slot struct {
 	*Param
 	want     string // the expectation in error texts
 	elem     *slot
+	array    *slot    // of a list of numbers: an array in its place
 	min, max int64    // of ints
 	classes  []*class // of objects; set by resolve
 
@@ -79,16 +82,45 @@ func newPlan(f *Func) (*plan, error) {
 		if seen[param.Name] || !identifier(param.Name) {
 			return nil, valueError("parameter %d: want a Python identifier of its own, got %q", i, param.Name)
 		}
-		if param.Default == nil && i > 0 && f.Params[i-1].Default != nil {
-			return nil, valueError("parameter %s: want a default, as %s before it has one", param.Name, f.Params[i-1].Name)
-		}
 		seen[param.Name] = true
+		if err := checkPassing(f.Params, i); err != nil {
+			return nil, dlpack.Wrap(err, "parameter "+param.Name)
+		}
 		if err := p.compile(&p.params[i], param, false); err != nil {
 			return nil, dlpack.Wrap(err, "parameter "+param.Name)
 		}
 	}
 	return p, p.compileResults(f.Results)
 }
+
+// checkPassing checks parameter i against those before it, by Python's rules. A variadic one has the empty list as its default.
+func checkPassing(params []Param, i int) error {
+	p := &params[i]
+	switch p.Passing {
+	case ByPosition:
+		if i > 0 && params[i-1].Passing != ByPosition {
+			return valueError("want it before %s, which is not passed by position", params[i-1].Name)
+		}
+		if p.Default == nil && i > 0 && params[i-1].Default != nil {
+			return valueError("want a default, as %s before it has one", params[i-1].Name)
+		}
+	case Variadic:
+		if p.Default != nil && p.Default != noMore || slices.ContainsFunc(params[:i], func(p Param) bool { return p.Passing == Variadic }) {
+			return valueError("want one variadic parameter, without a default")
+		}
+		if elem, _ := p.element(); elem == "" {
+			return valueError("want a list as a variadic parameter")
+		}
+		p.Default = noMore
+	case KeywordOnly:
+	default:
+		return valueError("want a way of passing, got %q", p.Passing)
+	}
+	return nil
+}
+
+// noMore is the default of variadic parameters.
+var noMore = DefaultOf([]string{})
 
 // Frameworks lists the values of Func.Like.
 var Frameworks = []string{"godlpack", "numpy", "torch", "jax", "cupy"}
@@ -126,6 +158,10 @@ func checkRole(f *Func) error {
 	switch {
 	case f.Role != FreeFunction && !identifier(f.Class):
 		return valueError("want the Python name of a class, got %q", f.Class)
+	case f.Place != nil && f.Role != Getter:
+		return valueError("want a place for getters alone")
+	case f.Role == Setter && len(f.Params) == 2 && f.Params[1].Passing != ByPosition:
+		return valueError("want a setter of self and a value")
 	case f.Role == Getter && (len(f.Params) != 1 || len(f.Results) != 1), f.Role == Setter && (len(f.Params) != 2 || len(f.Results) != 0):
 		return valueError("want a getter of self and one result, or a setter of self and a value")
 	}
@@ -136,9 +172,11 @@ func checkRole(f *Func) error {
 func (p *plan) resolve() error {
 	for _, slots := range [][]slot{p.params, p.results} {
 		for i := range slots {
-			if err := slots[i].resolve(); err != nil {
+			s := &slots[i]
+			if err := s.resolve(); err != nil {
 				return err
 			}
+			p.exclusive = p.exclusive || s.isExclusive() || s.elem != nil && s.elem.isExclusive()
 		}
 	}
 	return nil
@@ -181,12 +219,18 @@ func (p *plan) compile(s *slot, param *Param, nested bool) error {
 			return valueError("want a list of bool, int, float, str, tensor or object")
 		}
 		s.elem = new(slot)
-		err = p.compileElem(s.elem, param.Elem)
+		if err = p.compileElem(s.elem, param.Elem); err == nil {
+			err = p.compileArray(s)
+		}
 	case KindInt:
 		s.min, s.max, err = limits(param)
 	case KindObject:
 		if len(param.Classes) == 0 {
 			return valueError("want the classes of an object, got none")
+		}
+	case KindValue:
+		if param.Type == nil {
+			return valueError("want the type of a value, got none")
 		}
 	default:
 		if param.Kind == 0 || int(param.Kind) >= len(kindNames) {
@@ -211,6 +255,9 @@ func (p *plan) compileElem(s *slot, elem *Param) error {
 // checkDefault checks a default against the parameter. A tensor's can only be None.
 func (s *slot) checkDefault() error {
 	cell := s.Default.cell
+	if s.Default.ByFunction() {
+		return nil
+	}
 	if cell.Code == packed.CodeNull && !s.Optional {
 		return valueError("default None: want an optional parameter")
 	}

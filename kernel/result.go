@@ -11,8 +11,8 @@ import (
 
 // The functions and methods of this file return results, one each, in the order of Func.Results.
 //
-// A tensor that is a whole output (Empty) is passed on, and one that is an argument is returned as that very argument. Every
-// other tensor, in Go memory or a part of another, is copied into memory of the caller's framework; if the host cannot access
+// A tensor that is a whole output (Empty) is passed on, and one that is an argument is returned as that very argument. A result
+// declared as Shared is the memory itself. Every other tensor, in Go memory or a part of another, is copied into memory of the caller's framework; if the host cannot access
 // its memory, that is a BufferError. An output that is returned a second time is copied too.
 
 // Return returns a tensor.
@@ -57,6 +57,10 @@ func (c *Call) returnOutput(m *dlpack.ManagedTensorVersioned) {
 func (c *Call) returnTensor(r tensor.Record) {
 	if t := r.Tensor(); !c.declared(&t) {
 		c.give(packed.Cell{}, c.undeclared(t))
+		return
+	}
+	if i := len(c.results); i < len(c.fn.plan.results) && c.fn.plan.results[i].Shared {
+		c.give(c.shareCell(&r, &c.fn.plan.results[i]))
 		return
 	}
 	c.give(c.tensorCell(&r))
@@ -119,7 +123,7 @@ func ReturnFloats[T Real](c *Call, v []T) {
 
 // ReturnStrings returns a list of strings.
 func (c *Call) ReturnStrings(v []string) {
-	returnList(c, v, func(v string) (packed.Cell, error) { return packed.NewText(c.host, v) })
+	c.give(packed.NewTexts(c.host, v))
 }
 
 // ReturnBools returns a list of bools.

@@ -8,21 +8,38 @@ import (
 // Signature returns the Python signature: "(a, x, axis=-1, *, like=None, out=None)". The host adds like and out to functions
 // that return tensors: the framework, and the memory for the results. Functions that return a list of tensors take no out.
 func (f *Func) Signature() string {
-	parts := make([]string, 0, len(f.Params)+3)
+	return "(" + strings.Join(f.parts(func(p *Param) string { return p.Name + defaultText(p, "=") }, "=None"), ", ") + ")"
+}
+
+// parts returns the parts of the signature in Python's order; text is that of one parameter, none what follows the
+// names that the host adds.
+func (f *Func) parts(text func(*Param) string, none string) []string {
+	var byPosition, byName []string
+	variadic := "*"
 	for i := range f.Params {
-		parts = append(parts, f.Params[i].Name+defaultText(&f.Params[i], "="))
+		switch p := &f.Params[i]; p.Passing {
+		case Variadic:
+			variadic += text(p)
+		case KeywordOnly:
+			byName = append(byName, text(p))
+		default:
+			byPosition = append(byPosition, text(p))
+		}
 	}
 	if f.returnsTensor() {
-		parts = append(parts, "*", "like=None")
+		byName = append(byName, "like"+none)
 	}
 	if f.takesOut() {
-		parts = append(parts, "out=None")
+		byName = append(byName, "out"+none)
 	}
-	return "(" + strings.Join(parts, ", ") + ")"
+	if variadic != "*" || len(byName) > 0 {
+		byPosition = append(byPosition, variadic)
+	}
+	return append(byPosition, byName...)
 }
 
 func defaultText(p *Param, equals string) string {
-	if p.Default == nil {
+	if p.Default == nil || p.Passing == Variadic {
 		return ""
 	}
 	return equals + p.Default.Text
@@ -57,7 +74,7 @@ func (f *Func) Docstring() string {
 	}
 	for i := range params {
 		p := &params[i]
-		text += "\n    " + p.Name + ": " + wanted(p) + notes(p) + defaultText(p, "; default ")
+		text += "\n    " + paramText(p)
 	}
 	if f.returnsTensor() {
 		text += "\n    like: the type, or an object, of the framework in which tensors come back" + f.likeDefault()
@@ -66,6 +83,17 @@ func (f *Func) Docstring() string {
 		text += "\n    out: the tensor that takes the result"
 	}
 	return text + f.returns() + f.raises()
+}
+
+// paramText returns a parameter's line in the docstring.
+func paramText(p *Param) string {
+	if want, _ := p.element(); p.Passing == Variadic {
+		return "*" + p.Name + ": each " + want
+	}
+	if p.Default.ByFunction() {
+		return p.Name + ": " + wanted(p) + notes(p) + "; has a default"
+	}
+	return p.Name + ": " + wanted(p) + notes(p) + defaultText(p, "; default ")
 }
 
 func (f *Func) likeDefault() string {
@@ -111,6 +139,9 @@ func (f *Func) returns() string {
 		p := f.Results[i]
 		p.Order, p.Mutable = AnyOrder, false
 		texts[i] = wanted(&p) + notes(&p)
+		if p.Shared {
+			texts[i] += "; memory of Go, not a copy"
+		}
 		if p.Name != "" {
 			texts[i] = p.Name + ": " + texts[i]
 		}
@@ -140,7 +171,7 @@ func isNumeric(p Param) bool {
 	if p.Kind == KindList {
 		return isNumeric(*p.Elem)
 	}
-	return p.Kind == KindInt || p.Kind == KindFloat
+	return p.Kind == KindInt || p.Kind == KindFloat || p.Kind == KindValue
 }
 
 // hasValues reports whether an argument of the right type may still have a wrong value.
@@ -148,5 +179,5 @@ func hasValues(p Param) bool {
 	if p.Kind == KindList {
 		return hasValues(*p.Elem)
 	}
-	return p.Kind == KindInt || p.Kind == KindTensor || p.Kind == KindDType || p.Kind == KindDevice
+	return p.Kind == KindInt || p.Kind == KindValue || p.Kind == KindTensor || p.Kind == KindDType || p.Kind == KindDevice
 }

@@ -7,23 +7,12 @@ const StubImports = "from collections.abc import Callable, Sequence\nfrom typing
 
 // Stub returns the function's definition for a .pyi file, with its docstring and a line end. It is not indented, also in a class.
 func (f *Func) Stub() string {
-	parts := make([]string, 0, len(f.Params)+3)
-	if f.Role == Constructor {
-		parts = append(parts, "self")
-	}
-	for i := range f.Params {
-		p := &f.Params[i]
-		if i == 0 && f.Bound() {
-			parts = append(parts, "self")
-			continue
-		}
-		parts = append(parts, p.Name+": "+hint(p, true)+defaultText(p, " = "))
-	}
-	if f.returnsTensor() {
-		parts = append(parts, "*", "like: Any = None")
-	}
-	if f.takesOut() {
-		parts = append(parts, "out: Any = None")
+	parts := f.parts(stubOfParam, ": Any = None")
+	switch {
+	case f.Role == Constructor:
+		parts = append([]string{"self"}, parts...)
+	case f.Bound():
+		parts[0] = "self"
 	}
 	before, result := "", f.resultHint()
 	switch f.Role {
@@ -38,6 +27,24 @@ func (f *Func) Stub() string {
 	}
 	doc := strings.ReplaceAll(strings.ReplaceAll(StubDoc(f.Docstring()), "\n", "\n    "), "\n    \n", "\n\n")
 	return before + "def " + f.Name + "(" + strings.Join(parts, ", ") + ") -> " + result + ":\n    " + strings.TrimSuffix(doc, "    ")
+}
+
+func stubOfParam(p *Param) string {
+	if _, elem := p.element(); p.Passing == Variadic {
+		return p.Name + ": " + elem
+	}
+	return p.Name + ": " + hint(p, true) + defaultText(p, " = ")
+}
+
+// element returns what an element of a list must be, and its type hint; "" if the parameter is no list.
+func (p *Param) element() (want, elem string) {
+	switch {
+	case p.Kind == KindList && p.Elem != nil:
+		return wanted(p.Elem), hint(p.Elem, true)
+	case p.Kind == KindValue && p.Type != nil && p.Type.Kind == TypeList && p.Type.Len == 0:
+		return p.Type.Elem.wanted(), p.Type.Elem.hint(true)
+	}
+	return "", ""
 }
 
 // StubDoc returns a docstring for a .pyi file, with a line end, to be indented by its place.
@@ -77,14 +84,18 @@ func hint(p *Param, argument bool) string {
 	switch {
 	case p.Kind == KindObject:
 		text = strings.Join(p.Classes, " | ")
+	case p.Kind == KindValue:
+		text = p.Type.hint(argument)
 	case p.Kind == KindTensor && argument:
 		text = "TensorLike"
+	case p.Kind == KindList && argument && (p.Elem.Kind == KindInt || p.Elem.Kind == KindFloat || p.Elem.Kind == KindBool):
+		text = "Sequence[" + hint(p.Elem, argument) + "] | TensorLike"
 	case p.Kind == KindList && argument:
 		text = "Sequence[" + hint(p.Elem, argument) + "]"
 	case p.Kind == KindList:
 		text = "list[" + hint(p.Elem, argument) + "]"
 	}
-	if p.Optional && text != "Any" {
+	if p.Optional && text != "Any" && !strings.HasSuffix(text, " | None") {
 		text += " | None"
 	}
 	return text

@@ -19,10 +19,12 @@ func wanted(p *Param) string {
 		text = "list of " + wanted(p.Elem)
 	case KindObject:
 		text = strings.Join(p.Classes, " or ")
+	case KindValue:
+		text = p.Type.wanted()
 	case KindTensor:
 		text = typeText(p) + shapeText(p.Shape) + deviceText(p.Device) + layoutText(p)
 	}
-	if p.Optional {
+	if p.Optional && !strings.HasSuffix(text, " or None") {
 		text += " or None"
 	}
 	return text

@@ -7,27 +7,38 @@ import (
 	"unsafe"
 
 	"godlpack/dlpack"
+	"godlpack/internal/logs"
 	"godlpack/kernel"
 	"godlpack/packed"
 )
 
-// godlpackCall is the Go side of the table's entry gd_call. It never panics: Func.Call recovers.
+// godlpackCall is the Go side of the table's entry gd_call; dropped: the host no longer has some objects. It never panics:
+// Func.Call recovers.
 //
 // GIL: any; Go does not use it.
 // Owns: as in godlpack.h.
 // Threads: any.
 //
 //export godlpackCall
-func godlpackCall(args *C.TVMValue, codes *C.int, n C.int, ret *C.TVMValue, retCode *C.int, ctx *C.GDContext) C.int {
+func godlpackCall(args *C.TVMValue, codes *C.int, n C.int, ret *C.TVMValue, retCode *C.int, ctx *C.GDContext, dropped C.bool) C.int {
+	if dropped {
+		release()
+	}
 	result := packed.Ret{Value: (*packed.Value)(unsafe.Pointer(ret)), Code: (*packed.Code)(unsafe.Pointer(retCode))}
-	functions := kernel.Funcs()
+	functions, i := kernel.Funcs(), int(ctx.function)
+	if i < 0 {
+		functions, i = logs.Funcs, -1-i
+	}
 	err := error(nil)
-	if i := int(ctx.function); uint(i) < uint(len(functions)) {
+	if uint(i) < uint(len(functions)) {
 		given := packed.View(unsafe.Pointer(args), unsafe.Pointer(codes), unsafe.Pointer(ctx.flags), int(n))
 		err = functions[i].Call(given, &result, host{ctx})
 	} else {
 		result.Set(packed.Null)
-		err = kernel.Errorf(kernel.RuntimeError, "the library has %d functions, got number %d", len(functions), i)
+		err = kernel.Errorf(kernel.RuntimeError, "the library has %d functions, got number %d", len(kernel.Funcs()), ctx.function)
+	}
+	if last := logs.Pending(); last != 0 && ctx.function >= 0 && uintptr(ctx.size) >= unsafe.Offsetof(ctx.logged)+unsafe.Sizeof(ctx.logged) {
+		ctx.logged = C.uint64_t(last)
 	}
 	if err == nil {
 		return 0
@@ -36,14 +47,16 @@ func godlpackCall(args *C.TVMValue, codes *C.int, n C.int, ret *C.TVMValue, retC
 	return -1
 }
 
-// godlpackRelease releases the objects that the host no longer has.
+// godlpackAddress is the table's entry address. It returns a number, since what the object refers to may move.
 //
 // GIL: any; Go does not use it.
-// Owns: nothing.
+// Owns: nothing; the object stays where it is until it is released.
 // Threads: any.
 //
-//export godlpackRelease
-func godlpackRelease() { release() }
+//export godlpackAddress
+func godlpackAddress(number C.int64_t) C.uintptr_t {
+	return C.uintptr_t(uintptr(kernel.Address(uint64(number))))
+}
 
 // godlpackThreads is the table's entry for threads.
 //

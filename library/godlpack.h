@@ -18,9 +18,9 @@
    - The call returns 0, with the result in *ret and its code in *ret_code, or -1 after context->fail, with GD_NULL in
      *ret_code and nothing to free. A panic in Go, also one due to a wild pointer, is a RuntimeError with Go's stack.
    - Results belong to the caller. Ints, floats, bools, null, dtypes and devices are values. GD_TEXT, GD_BYTES, GD_LIST
-     and GD_TUPLE are one malloc'ed block each: free() the elements of lists first, then the list. Managed tensors are
-     freed by their deleter, which may be called in any thread, at any time. GD_ARGUMENT stands for an argument of
-     this call, which is returned unchanged.
+     and GD_TUPLE are one malloc'ed block each: free() the elements of lists first, then the list. A GD_PART lies in the
+     block of its list. Managed tensors are freed by their deleter, which may be called in any thread, at any time.
+     GD_ARGUMENT stands for an argument of this call, which is returned unchanged.
    - Calls may be made from any thread, many at a time.
    - The library's Go starts when the library is opened, and must not be used in a child after fork(). */
 #ifndef GODLPACK_H
@@ -85,7 +85,8 @@ enum {
   GD_TUPLE = 70,    /* v_handle: GDList * */
   GD_UINT = 71,     /* v_int64 as a uint64_t: an integer of 2^63 to 2^64-1 */
   GD_HUGE = 72,     /* v_float64: the number nearest to an integer beyond 64 bits; for arguments only */
-  GD_OBJECT = 73    /* v_int64: the number of an object of this library; its class is number >> 32 */
+  GD_OBJECT = 73,   /* v_int64: the number of an object of this library; its class is number >> 32 */
+  GD_PART = 74      /* v_handle: TVMByteArray *, UTF-8, in the block of the list around it; in results only */
 };
 
 #ifndef TVM_RUNTIME_C_RUNTIME_API_H_
@@ -117,13 +118,13 @@ typedef struct {
   uint64_t *flags; /* of tensors among the elements; NULL: unknown */
 } GDList;
 
-/* GDContext is a call's resource_handle, valid during the call only. The host fills it. The library may set thread, scratch
-   and scratch_size, and only reads the rest. Every function pointer may be NULL: then memory comes from malloc (on cpu), nothing
+/* GDContext is a call's resource_handle, valid during the call only. The host fills it. The library may set thread, scratch,
+   scratch_size and logged, and only reads the rest. Every function pointer may be NULL: then memory comes from malloc (on cpu), nothing
    stops the function, no callback is possible, streams are default streams, and of an error only the -1 is known. */
 typedef struct GDContext GDContext;
 struct GDContext {
   uint32_t size;         /* sizeof(GDContext) of the host: later versions append */
-  int32_t function;      /* index of the function in GDLibrary.functions */
+  int32_t function;      /* index of the function in GDLibrary.functions; -1 and -2 are those that take log records */
   const uint64_t *flags; /* one for each argument, valid for tensors; NULL: unknown */
 
   /* Allocates an output in the caller's framework. The prototype has ndim, shape, dtype and device; data and strides are NULL.
@@ -166,6 +167,16 @@ struct GDContext {
      ends before these entries. */
   void *scratch;
   size_t scratch_size;
+
+  /* The library sets this when it returns, if the host has not handled all of its log records: the number of the last one. The
+     host sets it to 0 before the call. A host takes them by two functions, which every library has: number -1 starts to keep the
+     records from a level of slog on, and writes a byte to wake, a file that does not block, when records wait for longer than a
+     call; wake -1 ends it. Number -2 returns the next records, at most most, as JSON (package internal/logs); the host has
+     handled those up to a number.
+         start_logs(level int, wake int)
+         take_logs(handled int, most int) str
+   */
+  uint64_t logged;
 };
 
 typedef struct {
@@ -202,6 +213,10 @@ typedef struct {
   void (*drop)(int64_t number, int64_t count);
   /* The exported errors, a JSON list of type Exception of package kernel; NULL if there are none. */
   const char *exceptions;
+  /* The address of an object that the host has, 0 if it has none of this number. It does not change while the host has the
+     object. The host may read the numbers whose place a getter's declaration names; Go may write them meanwhile. Called in any
+     thread. */
+  uintptr_t (*address)(int64_t number);
 } GDLibrary;
 
 /* Returns the table, the same at each call, never freed. The first call waits until the library's Go runs. NULL: no memory. */

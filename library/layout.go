@@ -31,7 +31,7 @@ var _ = [...]struct{}{
 	one[C.GD_TENSOR-packed.CodeTensor], one[C.GD_CALLABLE-packed.CodeCallable], one[C.GD_STR-packed.CodeStr],
 	one[C.GD_BYTES-packed.CodeBytes], one[C.GD_BOOL-packed.CodeBool], one[C.GD_TEXT-packed.CodeText],
 	one[C.GD_LIST-packed.CodeList], one[C.GD_MANAGED-packed.CodeManaged], one[C.GD_DEFAULT-packed.CodeDefault],
-	one[C.GD_ARGUMENT-packed.CodeArgument], one[C.GD_TUPLE-packed.CodeTuple], one[C.GD_UINT-packed.CodeUint], one[C.GD_HUGE-packed.CodeHuge],
+	one[C.GD_ARGUMENT-packed.CodeArgument], one[C.GD_TUPLE-packed.CodeTuple], one[C.GD_UINT-packed.CodeUint], one[C.GD_HUGE-packed.CodeHuge], one[C.GD_PART-packed.CodePart],
 	one[C.GD_OBJECT-packed.CodeObject],
 	one[C.GD_CHECKED-packed.Checked],
 }

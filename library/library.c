@@ -14,6 +14,7 @@ extern void (*x_crosscall2_ptr)(void (*)(void *), void *, int, size_t) __attribu
 
 static void gd_mark_dead(void) {
   if (&x_crosscall2_ptr) x_crosscall2_ptr = NULL;
+  gd_lent_forget();
 }
 
 /* Called when the library is loaded. Without memory for the handler, threads in children may hang at their end.
@@ -47,8 +48,7 @@ static int gd_call(TVMValue *args, int *codes, int n, TVMValue *ret, int *ret_co
   if (!c || c->size < offsetof(GDContext, current_stream) || !ret || !ret_code || n < 0 || (n && (!args || !codes)))
     return -1;
   c->thread = (uintptr_t)pthread_self();
-  if (gd_objects_dropped()) godlpackRelease();
-  return godlpackCall(args, codes, n, ret, ret_code, c);
+  return godlpackCall(args, codes, n, ret, ret_code, c, gd_objects_dropped());
 }
 
 /* Returns the table's entry.
@@ -73,6 +73,13 @@ gd_threads_function gd_threads_entry(void) { return godlpackThreads; }
    Owns: nothing.
    Threads: any. */
 gd_drop_function gd_drop_entry(void) { return gd_drop; }
+
+/* Returns the table's entry address.
+   C because: (b) it is a C function pointer.
+   GIL: any.
+   Owns: nothing.
+   Threads: any. */
+gd_address_function gd_address_entry(void) { return godlpackAddress; }
 
 /* The symbol that hosts look up.
 

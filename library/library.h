@@ -12,6 +12,8 @@ typedef int (*gd_threads_function)(int n);
 gd_threads_function gd_threads_entry(void);
 typedef void (*gd_drop_function)(int64_t number, int64_t count);
 gd_drop_function gd_drop_entry(void);
+typedef uintptr_t (*gd_address_function)(int64_t number);
+gd_address_function gd_address_entry(void);
 void gd_fail(GDContext *c, const char *kind, const char *message, size_t size);
 int gd_poll(GDContext *c, int *asked);
 int gd_invoke(GDContext *c, void *callable, TVMValue *args, int *codes, int n, TVMValue *ret, int *ret_code);
@@ -28,5 +30,7 @@ bool gd_objects_sleep(void);
 bool gd_objects_dropped(void);
 int gd_objects_take(uint32_t *rest, uint32_t *places, int64_t *counts, int most);
 void gd_drop(int64_t number, int64_t count);
+DLManagedTensorVersioned *gd_lend(int64_t number, int32_t ndim);
+void gd_lent_forget(void);
 
 #endif

@@ -91,3 +91,35 @@ int gd_objects_take(uint32_t *rest, uint32_t *places, int64_t *counts, int most)
   }
   return n;
 }
+
+/* ---- memory that the host has ---- */
+
+static atomic_bool forgotten; /* Go does not run any more, or not in this process */
+
+/* Records that Go does not run any more: the memory of tensors that the host still has stays as it is.
+   C because: (b) fork() calls it.
+   GIL: any.
+   Owns: nothing.
+   Threads: any. */
+void gd_lent_forget(void) { forgotten = true; }
+
+static void give_back(DLManagedTensorVersioned *m) {
+  if (!forgotten) gd_drop((int64_t)(intptr_t)m->manager_ctx, 1);
+  free(m);
+}
+
+/* Returns a record for memory of Go, with room for shape and strides, which the caller fills in.
+   C because: (b) a deleter is a C function pointer, and does not wait for Go.
+   GIL: any.
+   Owns: the result is new, and its deleter, which any thread may call, gives the number back; NULL without memory.
+   Threads: any. */
+DLManagedTensorVersioned *gd_lend(int64_t number, int32_t ndim) {
+  DLManagedTensorVersioned *m = calloc(1, sizeof *m + 2 * (size_t)ndim * sizeof(int64_t));
+  if (m) {
+    m->manager_ctx = (void *)(intptr_t)number;
+    m->deleter = give_back;
+    m->dl_tensor.shape = (int64_t *)(m + 1);
+    m->dl_tensor.strides = ndim == 0 ? NULL : m->dl_tensor.shape + ndim;
+  }
+  return m;
+}

@@ -7,11 +7,33 @@ import (
 	"os"
 	"sync"
 	"time"
+	"unsafe"
 
+	"godlpack/dlpack"
 	"godlpack/kernel"
 )
 
-func init() { kernel.ManageObjects(grow) }
+func init() {
+	kernel.ManageObjects(grow)
+	kernel.ManageMemory(lend)
+}
+
+// lend makes a tensor over Go's memory, whose deleter reports that the host has dropped it.
+func lend(number uint64, t *dlpack.Tensor, flags dlpack.Flags) *dlpack.ManagedTensorVersioned {
+	m := (*dlpack.ManagedTensorVersioned)(unsafe.Pointer(C.gd_lend(C.int64_t(number), C.int32_t(t.NDim))))
+	if m == nil {
+		return nil
+	}
+	m.Version, m.Flags = dlpack.Current, flags
+	own := m.Tensor // whose shape and strides have room for ndim numbers
+	m.Tensor = *t
+	m.Tensor.Shape, m.Tensor.Strides = own.Shape, own.Strides
+	if t.NDim > 0 {
+		copy(unsafe.Slice(own.Shape, t.NDim), t.ShapeSlice())
+		copy(unsafe.Slice(own.Strides, t.NDim), t.StridesSlice())
+	}
+	return m
+}
 
 // dropped is the list of objects that the host no longer has, while it is emptied.
 var dropped struct {
@@ -64,7 +86,7 @@ func release() int {
 			kernel.Release(uint64(dropped.places[i]), int64(dropped.counts[i]))
 		}
 		total += n
-		if n == 0 {
+		if n < len(dropped.places) {
 			return total
 		}
 	}

@@ -83,6 +83,7 @@ func newTable(functions []*kernel.Func) *C.GDLibrary {
 	l.version, l.size = C.GODLPACK_LIBRARY_VERSION, C.uint32_t(unsafe.Sizeof(*l))
 	l.count, l.functions, l.call = C.int64_t(len(functions)), unsafe.SliceData(rows), C.gd_entry()
 	l.retire, l.threads, l.drop = C.gd_retire(), C.gd_threads_entry(), C.gd_drop_entry()
+	l.address = C.gd_address_entry()
 	return l
 }
 

@@ -59,6 +59,32 @@ func newByteArray(m Memory, s string, code Code) (Cell, error) {
 	return Cell{PointerValue(block), code}, nil
 }
 
+// NewTexts returns a list of texts as one block of m: a List, its arrays, the ByteArrays, and the bytes with a NUL after each.
+// Lack of memory is a MemoryError.
+func NewTexts(m Memory, texts []string) (Cell, error) {
+	n, head := len(texts), int(unsafe.Sizeof(List{}))
+	each := int(unsafe.Sizeof(ByteArray{}) + unsafe.Sizeof(Value(0)) + unsafe.Sizeof(Code(0)))
+	size := head + n*each + n
+	for _, s := range texts {
+		size += len(s)
+	}
+	block := m.Alloc(size)
+	if block == nil {
+		return Cell{}, errNoMemory(size)
+	}
+	arrays := unsafe.Slice((*ByteArray)(unsafe.Add(block, head)), n)
+	values := unsafe.Slice((*Value)(unsafe.Add(block, head+n*int(unsafe.Sizeof(ByteArray{})))), n)
+	codes := unsafe.Slice((*Code)(unsafe.Add(unsafe.Pointer(unsafe.SliceData(values)), n*int(unsafe.Sizeof(Value(0))))), n)
+	*(*List)(block) = List{N: int64(n), Values: unsafe.SliceData(values), Codes: unsafe.SliceData(codes)}
+	bytes := unsafe.Slice((*byte)(unsafe.Add(block, head+n*each)), size-head-n*each)
+	for i, s := range texts {
+		arrays[i] = ByteArray{unsafe.SliceData(bytes), uintptr(len(s))}
+		values[i], codes[i] = PointerValue(unsafe.Pointer(&arrays[i])), CodePart
+		bytes = bytes[copy(bytes, s)+1:] // the memory is zeroed
+	}
+	return Cell{PointerValue(block), CodeList}, nil
+}
+
 // NewList returns the cells as one block of m, a List followed by its arrays; code is CodeList or CodeTuple. The list takes
 // what the cells own, except on an error, which is a MemoryError.
 func NewList(m Memory, code Code, cells []Cell) (Cell, error) {

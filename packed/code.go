@@ -28,6 +28,7 @@ const (
 	CodeUint     Code = 71 // an integer of 2^63 to 2^64-1, as a uint64
 	CodeHuge     Code = 72 // an integer beyond 64 bits, as the nearest float64
 	CodeObject   Code = 73 // an integer: the number of an object of the library
+	CodePart     Code = 74 // *ByteArray of UTF-8 in the block of the list around it, which alone is freed
 )
 
 // String returns the name in error texts, after Python's types: "int", "str", "Tensor"; "code 99" for an unknown one.
@@ -49,7 +50,7 @@ func (c Code) String() string {
 		return "Tensor"
 	case CodeCallable:
 		return "callable"
-	case CodeStr, CodeText:
+	case CodeStr, CodeText, CodePart:
 		return "str"
 	case CodeBytes:
 		return "bytes"

@@ -122,7 +122,7 @@ func TestPointers(t *testing.T) {
 // A small number is rejected wherever an address is expected. It must not get into a Go pointer.
 func TestSmallNumbersAreNoPointers(t *testing.T) {
 	for _, v := range []Value{0, 1, dlpack.MinAddress - 1} {
-		for _, code := range []Code{CodeTensor, CodeManaged, CodeStr, CodeText, CodeBytes, CodeList, CodeTuple, CodeHandle, CodeCallable} {
+		for _, code := range []Code{CodeTensor, CodeManaged, CodeStr, CodeText, CodePart, CodeBytes, CodeList, CodeTuple, CodeHandle, CodeCallable} {
 			c := Cell{v, code}
 			_, e1 := c.Tensor()
 			_, e2 := c.Text()
@@ -208,6 +208,38 @@ func (m *goMemory) Alloc(size int) unsafe.Pointer {
 }
 
 func (m *goMemory) Free(p unsafe.Pointer) { delete(m.blocks, p) }
+
+func TestTexts(t *testing.T) {
+	m := &goMemory{}
+	for n := range 5 {
+		texts := []string{"", "abc", "a\x00b", "\xff", strings.Repeat("é", 40)}[:n]
+		cell, err := NewTexts(m, texts)
+		if err != nil || len(m.blocks) != 1 {
+			t.Fatalf("%q: got %v and %d blocks, want one", texts, err, len(m.blocks))
+		}
+		list, err := cell.List()
+		if err != nil || list.Len() != n {
+			t.Fatalf("%q: got %d elements, %v", texts, list.Len(), err)
+		}
+		for i, want := range texts {
+			got, err := list.At(i).Text()
+			if err != nil || got != want {
+				t.Errorf("%q: got %q, %v", want, got, err)
+			}
+			array := (*ByteArray)(list.At(i).Value.pointer())
+			if end := unsafe.Slice(array.Data, len(want)+1)[len(want)]; end != 0 {
+				t.Errorf("%q: ends with %d, want NUL", want, end)
+			}
+		}
+		Drop(m, cell, nil, nil)
+		if len(m.blocks) != 0 {
+			t.Errorf("%q: %d blocks are left", texts, len(m.blocks))
+		}
+	}
+	if _, err := NewTexts(noMemory{}, []string{"a"}); err == nil {
+		t.Error("no memory: got no error")
+	}
+}
 
 func TestBlocks(t *testing.T) {
 	m := &goMemory{}
@@ -310,7 +342,7 @@ func FuzzCell(f *testing.F) {
 	f.Fuzz(func(t *testing.T, code int32, v uint64) {
 		c := Cell{Value(v), Code(code)}
 		switch c.Code {
-		case CodeTensor, CodeManaged, CodeStr, CodeText, CodeBytes, CodeList, CodeTuple, CodeHandle, CodeCallable:
+		case CodeTensor, CodeManaged, CodeStr, CodeText, CodePart, CodeBytes, CodeList, CodeTuple, CodeHandle, CodeCallable:
 			c.Value %= dlpack.MinAddress // addresses are trusted
 		}
 		for name, read := range reads {
@@ -331,3 +363,9 @@ func FuzzCell(f *testing.F) {
 		_ = c.Code.String()
 	})
 }
+
+type noMemory struct{}
+
+func (noMemory) Alloc(int) unsafe.Pointer { return nil }
+
+func (noMemory) Free(unsafe.Pointer) {}

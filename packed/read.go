@@ -15,7 +15,7 @@ func (c Cell) Text() (string, error) {
 			return "", c.dangling("a string")
 		}
 		return cString((*byte)(p)), nil
-	case CodeText:
+	case CodeText, CodePart:
 		b, err := c.span()
 		return unsafe.String(unsafe.SliceData(b), len(b)), err
 	}

@@ -20,7 +20,10 @@ func init() {
 		if err != nil {
 			return cpython.Object{}, err
 		}
-		o, err := coerce(c.Arg(0), writes)
+		o, err := texts(c)
+		if !o.Exists() && err == nil {
+			o, err = coerce(c.Arg(0), writes)
+		}
 		if errors.Is(err, errUnfit) {
 			err = unfit(c)
 		}
@@ -180,6 +183,28 @@ func coerce(x cpython.Object, writes bool) (cpython.Object, error) {
 	}
 	return lend(x, exchange.Request{Reads: !writes, Writes: writes})
 }
+
+// texts makes a tuple of an array whose elements are wanted as texts: of NumPy, of pandas, of Arrow. The zero Object if it is none
+// of these, or if something else is wanted.
+func texts(c *cpython.Call) (cpython.Object, error) {
+	x := c.Arg(0)
+	i := slices.IndexFunc(toLists, x.Type().Has)
+	if i < 0 || x.IsType() || !strings.HasPrefix(wanted(c), "list of str") {
+		return cpython.Object{}, nil
+	}
+	list, err := x.CallMethod(toLists[i], nil)
+	if err != nil {
+		return cpython.Object{}, err
+	}
+	defer list.Release()
+	if !list.Type().Has("append") { // an array without axes is no list
+		return cpython.Object{}, nil
+	}
+	return list.AsTuple()
+}
+
+// toLists are the methods that make a list of an array: pyarrow's, NumPy's, polars'.
+var toLists = []string{"to_pylist", "tolist", "to_list"}
 
 // listed makes a tuple of a sequence such as a range or a deque; the zero Object if x is not a sequence.
 func listed(x cpython.Object) (cpython.Object, error) {

@@ -31,3 +31,19 @@ def test_bench_prints_its_tables(torch, np):
     assert done.returncode == 0, done.stderr
     for row in ("| from_dlpack(torch tensor) ", "| slot: to_py ", "| the rest of godlpack.from_dlpack ", "| 10,000 "):
         assert row in done.stdout
+
+
+def test_the_section_of_the_examples_is_kept():
+    """It is written by another script than the rest of the page."""
+    code = """
+import projects
+page = projects.PAGE.read_text()
+kept = projects.section(page)
+assert kept.startswith("## Examples\\n") and all(f"### {name}\\n" in kept for name in projects.NAMES)
+assert projects.replaced(page, kept) == page
+assert projects.section(projects.replaced("# A\\n\\n## Method\\n", kept)) == kept
+for title in projects.KEPT:
+    assert projects.replaced(page, projects.section(page, title), title) == page
+"""
+    done = subprocess.run([sys.executable, "-c", code], cwd=BENCH.parent, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr

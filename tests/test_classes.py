@@ -704,7 +704,7 @@ def test_names(go):
     assert str(inspect.signature(go.Index.add)) == "(self, rows, times=1)"
     assert str(inspect.signature(go.Index(1).add)) == "(rows, times=1)"
     assert sorted(name for name in go.__all__ if name[0].isupper()) == [
-        "Circle", "Guest", "Index", "Inner", "LostError", "Nothing", "Only", "Square",
+        "Circle", "Guest", "Index", "Inner", "Level", "LostError", "Nothing", "Only", "Part", "Square",
     ]  # fmt: skip
     assert "parse" in dir(go.Index) and "__unmarshal__" not in dir(go.Index)
 

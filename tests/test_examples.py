@@ -14,10 +14,20 @@ from helpers import build
 EXAMPLES = Path(__file__).parents[1] / "examples"
 NEEDS = {
     "biasgelu": [],
+    "bpe": ["hypothesis", "tokenizers"],
     "imagebatch": ["PIL"],
+    "jsonnet": ["_gojsonnet"],
     "textfeat": ["hypothesis", "sklearn"],
+    "vecindex": ["usearch"],
 }  # for its tests, in addition to numpy and torch
-QUICK = {"imagebatch": ["--files", "4"], "textfeat": ["--texts", "4"]}
+QUICK = {
+    "bpe": ["--megabytes", "0.3"],
+    "imagebatch": ["--files", "4"],
+    "jsonnet": [],
+    "textfeat": ["--texts", "4"],
+    "vecindex": ["--vectors", "500"],
+}
+MODULES = {"jsonnet"}  # those that need modules of others, which Go fetches unless it has them
 BUILD = "import godlpack.build, sys; godlpack.build.build_wheel(sys.argv[1])"
 
 
@@ -33,7 +43,7 @@ def python(folder: Path, *arguments: str, path: Path | None = None, **environmen
 
 @pytest.fixture(scope="module", params=sorted(NEEDS))
 def example(request, tmp_path_factory) -> tuple[str, Path, Path]:
-    """An example's name, a copy of its folder, and the folder of its installed wheel. Nothing is downloaded."""
+    """An example's name, a copy of its folder, and the folder of its installed wheel. The build downloads nothing."""
     name = request.param
     for module in ("hatchling", "numpy", "torch", *NEEDS[name]):
         pytest.importorskip(module)
@@ -41,6 +51,9 @@ def example(request, tmp_path_factory) -> tuple[str, Path, Path]:
     source, wheels, installed = folder / "source", folder / "wheels", folder / "installed"
     ignored = shutil.ignore_patterns("*.so", "*.json", "*.pyi", "zz_godlpack.go", "__pycache__", "dist", ".venv")
     shutil.copytree(EXAMPLES / name, source, ignore=ignored)
+    if name in MODULES:
+        fetch = [os.environ.get("GO", "go"), "list", "-deps", "."]
+        subprocess.run(fetch, cwd=EXAMPLES / name, check=True, capture_output=True, timeout=300)
     before = files(source)
     python(source, "-c", BUILD, str(wheels), GOPROXY="off", GOFLAGS="-mod=mod")
     assert files(source) == before, "a build leaves the sources as they were"

@@ -1118,12 +1118,12 @@ LAYOUTS = """
 int main(void) {
   F(TVMValue, v_int64); F(TVMValue, v_float64); F(TVMValue, v_handle); F(TVMValue, v_str); F(TVMValue, v_type); F(TVMValue, v_device);
   F(TVMByteArray, data); F(TVMByteArray, size); F(GDList, n); F(GDList, values); F(GDList, codes); F(GDList, flags);
-  F(GDContext, size); F(GDContext, function); F(GDContext, flags); F(GDContext, allocate); F(GDContext, poll); F(GDContext, invoke); F(GDContext, fail); F(GDContext, current_stream); F(GDContext, scratch); F(GDContext, scratch_size);
+  F(GDContext, size); F(GDContext, function); F(GDContext, flags); F(GDContext, allocate); F(GDContext, poll); F(GDContext, invoke); F(GDContext, fail); F(GDContext, current_stream); F(GDContext, scratch); F(GDContext, scratch_size); F(GDContext, logged);
   F(GDFunction, name); F(GDFunction, declaration);
-  F(GDLibrary, version); F(GDLibrary, size); F(GDLibrary, name); F(GDLibrary, count); F(GDLibrary, functions); F(GDLibrary, call); F(GDLibrary, state);
+  F(GDLibrary, version); F(GDLibrary, size); F(GDLibrary, name); F(GDLibrary, count); F(GDLibrary, functions); F(GDLibrary, call); F(GDLibrary, state); F(GDLibrary, classes); F(GDLibrary, drop); F(GDLibrary, exceptions); F(GDLibrary, address);
   N(sizeof(GDContext)); N(sizeof(GDLibrary)); N(sizeof(TVMValue)); N(GODLPACK_LIBRARY_VERSION); N(GD_CHECKED);
   N(GD_INT); N(GD_FLOAT); N(GD_NULL); N(GD_DTYPE); N(GD_DEVICE); N(GD_TENSOR); N(GD_CALLABLE); N(GD_STR); N(GD_BYTES); N(GD_BOOL);
-  N(GD_TEXT); N(GD_LIST); N(GD_MANAGED); N(GD_DEFAULT); N(GD_ARGUMENT); N(GD_TUPLE);
+  N(GD_TEXT); N(GD_LIST); N(GD_MANAGED); N(GD_DEFAULT); N(GD_ARGUMENT); N(GD_TUPLE); N(GD_PART);
 }
 """
 
@@ -1238,8 +1238,8 @@ def test_lent_tensors_are_not_written(f, library, python):
 
 
 def test_nested_lists_of_very_many(f):
-    with pytest.raises(ValueError, match="nested lists with more than 1048576 elements"):
-        f.tell([[0] * ((1 << 20) + 1)])
+    with pytest.raises(ValueError, match="nested lists with more than 16777216 elements"):
+        f.tell([[0] * ((1 << 24) + 1)])
 
 
 # ---- the framework of results without an argument that determines it ----

@@ -22,7 +22,17 @@ import extension
 # Without no_memory, which replaces malloc as the sanitizer does, and without the tests of forks: fork() may copy a lock
 # of gcc's sanitizer that another thread holds, and the child hangs in it.
 TESTS = ["malformed_input", "from_dlpack", "dlpack_method", "table", "buffer", "numpy", "pickle", "lifetime"]
-TESTS += ["functions", "go_library", "classes"]
+TESTS += [
+    "functions",
+    "go_library",
+    "classes",
+    "exceptions",
+    "values",
+    "options",
+    "attributes",
+    "exclusive",
+    "shared_results",
+]
 RECORDS = "10000"
 C_ALONE = os.environ.get("GODLPACK_ASAN") == "c"
 BYTES = "tests/test_lifetime.py::test_bytes_stay"  # the sanitizer delays the reuse of freed memory
@@ -31,6 +41,9 @@ CHILDREN = [  # forks, and the end of a process whose daemon thread is in a call
     "tests/test_classes.py::test_fork",
     "tests/test_classes.py::test_pools",
     "tests/test_classes.py::test_exit_with_objects",
+    "tests/test_attributes.py::test_forked",
+    "tests/test_exclusive.py::test_forked",
+    "tests/test_shared_results.py::test_fork",
 ]
 FRAMEWORKS = [  # torch and jax take most of a minute to load under the sanitizer
     "tests/test_lifetime.py::test_after_finalization_of_others",

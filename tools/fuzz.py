@@ -15,20 +15,21 @@ ROOT = Path(__file__).parents[1]
 SHORTLY = "-fuzzminimizetime=2s"  # Go's default is a minute for each new input, even one that does not fail
 
 
-def targets() -> Iterator[tuple[str, str]]:
-    """Package and name of each fuzz target in the root module."""
+def targets() -> Iterator[tuple[Path, str, str]]:
+    """Module, package and name of each fuzz target, those of the examples too."""
     for file in sorted(ROOT.glob("[!.]*/**/*_test.go")):
         for name in re.findall(r"^func (Fuzz\w+)\(", file.read_text(), re.MULTILINE):
-            yield f"./{file.parent.relative_to(ROOT).as_posix()}", name
+            module = next(folder for folder in file.parents if (folder / "go.mod").exists())
+            yield module, f"./{file.parent.relative_to(module).as_posix()}", name
 
 
 def main() -> int:
     inputs = int(sys.argv[1]) if len(sys.argv) > 1 else 20_000
     failed = False
-    for package, name in targets():
+    for module, package, name in targets():
         command = ["go", "test", "-run=^$", f"-fuzz=^{name}$", f"-fuzztime={inputs}x", SHORTLY, package]
-        print(package, name, flush=True)
-        failed |= subprocess.run(command, cwd=ROOT).returncode != 0
+        print(module.relative_to(ROOT), package, name, flush=True)
+        failed |= subprocess.run(command, cwd=module).returncode != 0
     return int(failed)
 
 

@@ -21,7 +21,7 @@ func (c *call) give(cell packed.Cell, result *packed.Any) error {
 			view = anyOf(referred(&view)) // which remains the caller's
 		}
 		return c.given(c.own(&view, result))
-	case packed.CodeText:
+	case packed.CodeText, packed.CodePart:
 		text, err := cell.Text()
 		if err != nil {
 			return err

@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	mostC      = 4570 // lines of C that are neither blank nor a comment or a text alone
+	mostC      = 4680 // lines of C that are neither blank nor a comment or a text alone
 	goForEachC = 4    // Go lines, including tests, for each of them
 )
 

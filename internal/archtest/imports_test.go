@@ -14,7 +14,8 @@ var mayImport = map[string][]string{
 	"internal/gcstress":    {},
 	"cuda":                 {"dlpack", "tensor"},
 	"kernel":               {"dlpack", "tensor", "packed", "internal/gcstress"},
-	"library":              {"dlpack", "tensor", "packed", "kernel"},
+	"internal/logs":        {"kernel"},
+	"library":              {"dlpack", "tensor", "packed", "kernel", "internal/logs"},
 	"tvmffi":               {"dlpack", "packed", "kernel"},
 	"internal/cpython":     {"dlpack", "internal/gcstress"},
 	"internal/memory":      {"dlpack", "tensor", "internal/elementwise", "cuda", "internal/cpython"},
@@ -27,10 +28,12 @@ var mayImport = map[string][]string{
 	"examples":             {"dlpack", "tensor", "packed", "kernel", "library", "cuda"}, // and the folders in it
 }
 
-// mayImportModule are the external modules that packages may import: every author inherits them, so there is only one.
+// mayImportModule are the external modules that packages may import: every author inherits them, so there is only one, besides
+// that which an example wraps.
 var mayImportModule = map[string][]string{
-	"cuda":   {"github.com/ebitengine/purego"},
-	"tvmffi": {"github.com/ebitengine/purego"},
+	"cuda":     {"github.com/ebitengine/purego"},
+	"tvmffi":   {"github.com/ebitengine/purego"},
+	"examples": {"github.com/google/go-jsonnet", "github.com/google/go-jsonnet/ast"},
 }
 
 // mayUseC are the packages that may import "C"; pyext/core has no C text, only flags for the linker.

@@ -23,8 +23,11 @@ var nested = map[string][]string{
 		"godlpack/dlpack", "godlpack/kernel", "godlpack/tensor",
 	},
 	"examples/biasgelu":   {"godlpack/cuda", "godlpack/dlpack", "godlpack/kernel", "godlpack/tensor"},
+	"examples/bpe":        {"godlpack/kernel", "godlpack/tensor"},
 	"examples/imagebatch": {"godlpack/dlpack", "godlpack/kernel", "godlpack/tensor"}, // as any author's project
+	"examples/jsonnet":    {"github.com/google/go-jsonnet", "github.com/google/go-jsonnet/ast", "godlpack/kernel"},
 	"examples/textfeat":   {"godlpack/dlpack", "godlpack/kernel", "godlpack/tensor"},
+	"examples/vecindex":   {"godlpack/kernel", "godlpack/tensor"},
 	"internal/embedtest":  {"github.com/go-python/cpy3", "godlpack/internal/cpython", "godlpack/pyext", "godlpack/tensor"},
 	"tools":               {},
 }

@@ -6,7 +6,7 @@
 
 enum {
   DEEP = 64,            /* lists in lists */
-  MOST_NESTED = 1 << 20 /* elements of these */
+  MOST_NESTED = 1 << 24 /* elements of these */
 };
 
 /* ---- streams of their devices ---- */
@@ -269,11 +269,11 @@ bool gd_take_like(call *c, PyObject *like) {
    Threads: the calling one. */
 bool gd_bind(call *c, PyObject **objects, PyObject *const *args, Py_ssize_t n, PyObject *kwnames) {
   const gd_function *f = c->f;
-  if (n > f->count)
-    return PyErr_Format(PyExc_TypeError, "%U() takes %d positional argument%s but %zd %s given", f->qualname, f->count,
-                        f->count == 1 ? "" : "s", n, n == 1 ? "was" : "were"),
+  if (n > f->positional && f->variadic < 0)
+    return PyErr_Format(PyExc_TypeError, "%U() takes %d positional argument%s but %zd %s given", f->qualname,
+                        f->positional, f->positional == 1 ? "" : "s", n, n == 1 ? "was" : "were"),
            false;
-  for (Py_ssize_t i = 0; i < f->count; i++) objects[i] = i < n ? args[i] : NULL;
+  for (Py_ssize_t i = 0; i < f->count; i++) objects[i] = i < n && i < f->positional ? args[i] : NULL;
   PyObject *like = Py_None;
   for (Py_ssize_t k = 0; kwnames != NULL && k < PyTuple_Size(kwnames); k++) {
     PyObject *name = PyTuple_GetItem(kwnames, k), *x = args[n + k];
@@ -281,6 +281,7 @@ bool gd_bind(call *c, PyObject **objects, PyObject *const *args, Py_ssize_t n, P
     while (i < f->count && f->parameters[i] != name) i++;
     if (i == f->count) /* another object, but perhaps an equal name */
       for (i = 0; i < f->count && PyUnicode_Compare(f->parameters[i], name) != 0; i++) {}
+    if (i == f->variadic) i = f->count;
     if (i == f->count && f->outputs != 0 && PyUnicode_CompareWithASCIIString(name, "like") == 0) like = x;
     else if (i == f->count && f->outputs != 0 && PyUnicode_CompareWithASCIIString(name, "out") == 0)
       c->outputs.out = x == Py_None ? NULL : x;
@@ -289,6 +290,13 @@ bool gd_bind(call *c, PyObject **objects, PyObject *const *args, Py_ssize_t n, P
     else if (objects[i] != NULL)
       return PyErr_Format(PyExc_TypeError, "%U() got multiple values for argument '%U'", f->qualname, name), false;
     else objects[i] = x;
+  }
+  if (n > f->positional) {
+    PyObject *more = gd_hold(c, PyTuple_New(n - f->positional));
+    if (more == NULL) return false;
+    for (Py_ssize_t i = f->positional; i < n; i++)
+      PyTuple_SetItem(more, i - f->positional, (Py_IncRef(args[i]), args[i]));
+    objects[f->variadic] = more;
   }
   c->objects = objects;
   return gd_take_like(c, like);

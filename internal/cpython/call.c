@@ -25,6 +25,16 @@ static int cross(call *c, const GDList *args) {
   return rc == 0 ? 0 : -1;
 }
 
+/* Passes the library's log records, up to those of this call, on to Python's logging, before its result or exception. A handler
+   may raise KeyboardInterrupt: then the call fails. */
+GD_RARE static void pass_logs(call *c) {
+  PyObject *python = PyImport_ImportModule("godlpack._logs");
+  PyObject *done = python == NULL ? NULL : PyObject_CallMethod(python, "returned", "OK", c->f, c->host.logged);
+  if (done == NULL) c->entry.stopped = true, gd_keep_exception(c);
+  Py_DecRef(done);
+  Py_DecRef(python);
+}
+
 static PyObject *enter(call *c, const GDList *args) {
   if (!gd_may_give_gil(c)) return NULL;
   gd_take_scratch(c);
@@ -46,12 +56,35 @@ static PyObject *enter(call *c, const GDList *args) {
   if (c->entry.thread != NULL) PyEval_RestoreThread(c->entry.thread);
   c->entry.thread = NULL;
   if (rc == GD_ABANDONED) return gd_abandon(c);
+  if (c->host.logged != 0) pass_logs(c);
   if (rc != 0) return gd_refuse(c);
   PyObject *made;
   if (c->entry.stopped) made = gd_refuse(c);
   else if (c->self != NULL) made = gd_object_begin(c, c->self, &c->entry.result, c->entry.code);
   else made = gd_wrap_result(c, &c->entry.result, c->entry.code, true);
   gd_drop_result(c, c->entry.result, c->entry.code);
+  return made;
+}
+
+/* Converts the arguments, before any is packed: Python code runs. It replaces them in all, where the call holds them. */
+GD_RARE static bool convert_arguments(call *c, PyObject **all) {
+  const gd_function *f = c->f;
+  for (int i = 0; i < f->count; i++) {
+    PyObject *convert = PyTuple_GetItem(f->converts, i), *x = c->objects[i];
+    if (x != NULL && convert != Py_None) x = gd_hold(c, PyObject_CallFunctionObjArgs(convert, x, NULL));
+    if (x == NULL && c->objects[i] != NULL) return false;
+    all[i] = x;
+  }
+  c->objects = all;
+  return true;
+}
+
+/* Converts the result; takes it. */
+GD_RARE static PyObject *convert_result(const gd_function *f, PyObject *made) {
+  PyObject *convert = PyTuple_GetItem(f->converts, f->count), *x = made;
+  if (convert == Py_None) return made;
+  made = PyObject_CallFunctionObjArgs(convert, x, NULL);
+  Py_DecRef(x);
   return made;
 }
 
@@ -84,7 +117,9 @@ PyObject *gd_call(PyObject *self, PyObject *const *args, size_t nargs, PyObject 
     list.codes = (int32_t *)(all + f->count);
     ready = list.values != NULL;
   }
-  if (ready && (n != f->count || kwnames != NULL)) ready = gd_bind(c, all, args, n, kwnames);
+  if (ready && (n != f->count || kwnames != NULL || f->positional != f->count))
+    ready = gd_bind(c, all, args, n, kwnames);
+  if (ready && f->converts != NULL) ready = convert_arguments(c, all);
   if (ready && gd_pack_arguments(c, &list, fr->records) && (c->outputs.out == NULL || gd_take_out(c, &list)) &&
       (c->outputs.like != NULL || f->like == NULL ||
        (gd_function_like((gd_function *)self) && gd_take_like(c, f->like)))) {
@@ -93,6 +128,7 @@ PyObject *gd_call(PyObject *self, PyObject *const *args, size_t nargs, PyObject 
     if (c->objects_of != NULL && c->entry.library != NULL && c->objects_of != c->entry.library)
       c->entry.library = NULL, gd_object_lost(c, (PyObject *)gd_object_type);
     made = c->entry.library == NULL ? NULL : enter(c, &list);
+    if (made != NULL && f->converts != NULL) made = convert_result(f, made);
   }
   if (c->entry.lost) return gd_give_frame(fr, true), NULL;
   gd_call_end(c);

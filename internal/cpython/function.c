@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "core.h"
+#include "object.h"
 #include "docstrings.h"
 
 static GD_KEPT PyTypeObject *function_type, *method_type;
@@ -10,13 +11,15 @@ static GD_KEPT PyObject *str_module, *str_doc, *bound_type;
 /* gd_function_make is _function: it makes the Function that the arguments describe, without opening the library.
    C because: (b), a function outlives any Go runtime. */
 PyObject *gd_function_make(PyObject *module, PyObject *arguments) {
-  PyObject *check, *name, *qualname, *from, *doc, *text, *names, *like;
+  PyObject *check, *name, *qualname, *from, *doc, *text, *names, *like, *converts = Py_None;
   const char *path;
   unsigned long long writes;
-  int index, outputs, holds, role = GD_FREE;
+  int index, outputs, holds, role = GD_FREE, positional = -1, variadic = -1, format = 0, class = 0;
+  Py_ssize_t offset = 0;
   (void)module;
-  if (!PyArg_ParseTuple(arguments, "sOiUUUUUO!KipO|i:_function", &path, &check, &index, &name, &qualname, &from, &doc,
-                        &text, &PyTuple_Type, &names, &writes, &outputs, &holds, &like, &role))
+  if (!PyArg_ParseTuple(arguments, "sOiUUUUUO!KipO|iOiinCi:_function", &path, &check, &index, &name, &qualname, &from,
+                        &doc, &text, &PyTuple_Type, &names, &writes, &outputs, &holds, &like, &role, &converts,
+                        &positional, &variadic, &offset, &format, &class))
     return NULL;
   for (Py_ssize_t i = 0; i < PyTuple_Size(names); i++)
     if (Py_TYPE(PyTuple_GetItem(names, i)) != &PyUnicode_Type)
@@ -27,7 +30,7 @@ PyObject *gd_function_make(PyObject *module, PyObject *arguments) {
   if (f == NULL) return library == NULL ? NULL : PyErr_NoMemory();
   PyObject_Init((PyObject *)f, role == GD_FREE ? function_type : method_type);
   *f = (gd_function){.ob_base = f->ob_base,
-                     .vectorcall = gd_call,
+                     .vectorcall = format == 0 ? gd_call : gd_object_read,
                      .library = library,
                      .name = name,
                      .qualname = qualname,
@@ -38,13 +41,17 @@ PyObject *gd_function_make(PyObject *module, PyObject *arguments) {
                      .writes = writes,
                      .index = index,
                      .count = (int)count,
+                     .positional = positional < 0 ? (int)count : positional,
+                     .variadic = variadic,
                      .outputs = outputs,
                      .holds = holds,
                      .role = (gd_role)role,
-                     .like = like == Py_None ? NULL : like};
+                     .place = {(size_t)offset, format, class},
+                     .like = like == Py_None ? NULL : like,
+                     .converts = converts == Py_None ? NULL : converts};
   for (size_t i = 0; i < count; i++) f->parameters[i] = PyTuple_GetItem(names, (Py_ssize_t)i);
-  PyObject *kept[] = {name, qualname, from, doc, text, names, like};
-  for (size_t i = 0; i < sizeof kept / sizeof *kept - (like == Py_None); i++) Py_IncRef(kept[i]);
+  PyObject *kept[] = {name, qualname, from, doc, text, names, f->like, f->converts};
+  for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) Py_IncRef(kept[i]);
   return (PyObject *)f;
 }
 
@@ -52,7 +59,7 @@ static void function_dealloc(PyObject *self) {
   gd_function *f = (gd_function *)self;
   PyTypeObject *type = Py_TYPE(self);
   if (f->weakrefs != NULL) PyObject_ClearWeakRefs(self);
-  PyObject *kept[] = {f->name, f->qualname, f->module, f->doc, f->text, f->names, f->like, self};
+  PyObject *kept[] = {f->name, f->qualname, f->module, f->doc, f->text, f->names, f->like, f->converts, self};
   for (size_t i = 0; i + 1 < sizeof kept / sizeof *kept; i++) Py_DecRef(kept[i]);
   PyObject_Free(self);
   Py_DecRef((PyObject *)type);

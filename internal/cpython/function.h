@@ -33,10 +33,19 @@ typedef struct {
   uint64_t writes; /* bit i: tensors of parameter i are written */
   int index;       /* in the library's table */
   int count;       /* of parameters */
+  int positional;  /* of parameters that may be passed by position, which come first */
+  int variadic;    /* the parameter that takes all further arguments by position; -1: none */
   int outputs;     /* how many results are tensors; -1: a list of them */
   int holds;       /* the caller keeps the GIL */
   gd_role role;
+  struct { /* of a getter: a number in the object's memory, by a letter of the module struct */
+    size_t offset;
+    int format; /* 0: none */
+    int class;
+  } place;
   PyObject *like; /* the framework of outputs if no argument has one: a str until its type is needed; NULL: ours */
+  PyObject
+      *converts; /* a tuple of callables or None: for each argument before the call, and for the result; NULL: none */
   PyObject *parameters[]; /* the elements of names */
 } gd_function;
 const GDLibrary *gd_library_open(gd_library *l, const gd_function *f);

@@ -197,7 +197,8 @@ static const char *state_of(const GDLibrary *t) {
 }
 
 /* gd_library_open returns the table of a library. It opens and checks the library if necessary. f is the function that is
-   called, NULL if the table is only read: no state counts as lost then.
+   called, NULL if the table is only read: no state counts as lost then. A function without a place in the table, one that takes
+   log records, does not open the library.
    GIL: held; released while the library opens.
    Owns: the table lives for ever; NULL with an exception set on failure: ImportError if the file is no library of ours,
      RuntimeError if it is not the one that its functions were made from, or must not be called without its lost
@@ -205,6 +206,10 @@ static const char *state_of(const GDLibrary *t) {
    Threads: any with the GIL; the first opens, others wait. */
 const GDLibrary *gd_library_open(gd_library *l, const gd_function *f) {
   if (l->table != NULL) return l->table;
+  if (f != NULL && f->index < 0) {
+    if (l->opened == NULL) PyErr_SetString(PyExc_ImportError, "the library does not run");
+    return l->opened;
+  }
   if (!check_file(l)) return NULL;
   char why[512];
   PyObject *error = NULL;

@@ -11,7 +11,8 @@ typedef struct {
   gd_library *library;    /* NULL: __init__ has not run */
   const GDLibrary *table; /* of the runtime that has the object */
   int64_t number;
-  int64_t received; /* how often the library gave it to us */
+  int64_t received;  /* how often the library gave it to us */
+  uintptr_t address; /* of its memory, if numbers were read there; 0 and 1: not known */
 } gd_object;
 
 /* What a library's objects are to Python; a part of gd_library. */
@@ -31,6 +32,7 @@ extern PyTypeObject *gd_object_type;
 gd_objects *gd_library_objects(gd_library *l);
 const GDLibrary *gd_library_running(const gd_library *l);
 
+PyObject *gd_object_read(PyObject *self, PyObject *const *args, size_t nargs, PyObject *kwnames);
 PyObject *gd_set_classes(PyObject *module, PyObject *arguments);
 int gd_object_exec(PyObject *module);
 

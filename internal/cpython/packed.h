@@ -46,7 +46,8 @@ enum { /* codes of values; library/godlpack.h explains each */
        GD_TUPLE = 70,
        GD_UINT = 71,
        GD_HUGE = 72,
-       GD_OBJECT = 73
+       GD_OBJECT = 73,
+       GD_PART = 74
 };
 #define GD_CHECKED ((uint64_t)1 << 32) /* a flag of tensors, beside DLPack's: the record was validated */
 
@@ -63,6 +64,7 @@ struct GDContext {
   int (*current_stream)(GDContext *, DLDevice device, void **out);
   void *scratch;
   size_t scratch_size;
+  uint64_t logged;
 };
 
 typedef int (*TVMBackendPackedCFunc)(TVMValue *args, int *codes, int n, TVMValue *ret, int *ret_code,
@@ -79,6 +81,7 @@ typedef struct {
   const char *state, *classes;
   void (*drop)(int64_t number, int64_t count);
   const char *exceptions;
+  uintptr_t (*address)(int64_t number);
 } GDLibrary;
 
 #endif

@@ -86,6 +86,7 @@ PyObject *gd_wrap_result(call *c, TVMValue *v, int code, bool top) {
     case GD_BOOL: return PyBool_FromLong(v->v_int64 != 0);
     case GD_DTYPE: return gd_dtype_object(v->v_type);
     case GD_DEVICE: return gd_device_object(v->v_device);
+    case GD_PART:
     case GD_TEXT:
       return b == NULL ? bad_result(c, "no text") : PyUnicode_FromStringAndSize(b->data, (Py_ssize_t)b->size);
     case GD_BYTES:

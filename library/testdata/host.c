@@ -206,7 +206,8 @@ static int64_t extent(TVMValue value) { return ((DLManagedTensorVersioned *)valu
 
 static int is_text(TVMValue value, int code, const char *want, size_t size) {
   TVMByteArray *text = value.v_handle;
-  return code == GD_TEXT && text->size == size && !memcmp(text->data, want, size + 1); /* with its NUL */
+  return (code == GD_TEXT || code == GD_PART) && text->size == size &&
+         !memcmp(text->data, want, size + 1); /* with its NUL */
 }
 
 static void done(call *k) {
@@ -550,7 +551,7 @@ static void test_errors(void) {
   k.fails = 0;
   refuse(&k, "TypeError", "divmod() takes 2 arguments, got 3");
   begin(&k, "nop");
-  k.context.function = -1;
+  k.context.function = INT32_MIN;
   refuse(&k, "RuntimeError", "the library has ");
   k.fails = 0;
   k.context.function = (int32_t)library->count;
@@ -565,6 +566,20 @@ static void test_errors(void) {
   k.context.size = sizeof k.context;
   CHECK(library->call(NULL, NULL, 1, &k.result, &k.result_code, &k) == -1);
   CHECK(library->call(NULL, NULL, -1, &k.result, &k.result_code, &k) == -1);
+}
+
+/* The functions that take log records are not in the table. The sample logs nothing. */
+static void test_logs(void) {
+  begin(&k, "nop");
+  k.context.function = -2;
+  put_int(&k, 0);
+  put_int(&k, 10);
+  run(&k);
+  CHECK(k.result_code == GD_TEXT && ((TVMByteArray *)k.result.v_handle)->size == 0 && k.context.logged == 0);
+  done(&k);
+  begin(&k, "nop");
+  k.context.function = -1;
+  refuse(&k, "TypeError", "start_logs() missing argument 'level'");
 }
 
 static void test_panics(void) {
@@ -660,6 +675,7 @@ int main(int argc, char **argv) {
   test_callbacks();
   test_streams();
   test_errors();
+  test_logs();
   test_panics();
   test_stop();
   test_threads();

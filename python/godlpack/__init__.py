@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from . import cuda
     from ._inline import load, load_inline
     from ._library import load_module
+    from ._logs import capture_logs
     from ._threads import get_num_threads, set_num_threads
     from ._tool import BuildError
     from ._torch import torch_op
@@ -54,6 +55,7 @@ __all__ = [
     "Tensor",
     "__version__",
     "asarray",
+    "capture_logs",
     "cuda",
     "empty",
     "from_dlpack",
@@ -81,6 +83,7 @@ def __getattr__(name: str) -> object:
         return importlib.import_module(".cuda", __name__)
     module = {
         "BuildError": "._inline",
+        "capture_logs": "._logs",
         "get_num_threads": "._threads",
         "load": "._inline",
         "load_inline": "._inline",
@@ -92,6 +95,13 @@ def __getattr__(name: str) -> object:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     globals()[name] = getattr(importlib.import_module(module, __name__), name)
     return globals()[name]
+
+
+def load_ipython_extension(shell: object) -> None:
+    """Add the cell magic ``%%go`` to IPython: ``%load_ext godlpack`` calls this."""
+    from ._magic import register
+
+    register(shell)
 
 
 def __dir__() -> list[str]:

@@ -1197,6 +1197,12 @@ def _function(
     holds: bool,
     like: str | None,
     role: int = 0,
+    converts: tuple[Callable[[Any], Any] | None, ...] | None = None,
+    positional: int = -1,
+    variadic: int = -1,
+    offset: int = 0,
+    format: str = "\0",
+    class_number: int = 0,
     /,
 ) -> Function | Method: ...
 def _set_classes(path: str, check: Callable[..., None], classes: tuple[type[Object], ...], /) -> None: ...

@@ -12,6 +12,7 @@ import sys
 import threading
 import warnings
 from collections.abc import Callable
+from datetime import timedelta
 from importlib import import_module
 from pathlib import Path
 from pickle import PicklingError
@@ -23,6 +24,7 @@ from ._classes import ExportedType, class_of
 from ._core import Function, Method, Object, _declarations, _function, _set_classes
 from ._exceptions import ExportedException, exceptions_of, raises
 from ._threads import register_threadpool
+from ._values import ExportedEnum, ExportedRecord, Types, converted
 
 SIDECAR_VERSION = 1
 
@@ -47,6 +49,16 @@ FRAMEWORKS = {
     "cupy": ("cupy", "ndarray"),
 }
 
+
+class ByFunction:
+    """The default in a signature that stands for the function's own."""
+
+    def __repr__(self) -> str:
+        return "..."
+
+
+BY_FUNCTION = ByFunction()
+
 # The declaration of each Function, as package kernel writes it: for code that wraps functions.
 declarations: WeakKeyDictionary[Function | Method, dict[str, Any]] = WeakKeyDictionary()
 origins: WeakKeyDictionary[Function | Method | type[Object] | type[Exception], Origin] = WeakKeyDictionary()
@@ -55,6 +67,10 @@ alive: WeakValueDictionary[tuple[Origin, str], Function | Method] = WeakValueDic
 # The classes of each library, in the order of their numbers: one set for all modules of a library, as C knows it.
 classes: dict[tuple[str, int, int], tuple[type[Object], ...]] = {}
 exceptions: dict[tuple[str, int, int], tuple[type[Exception], ...]] = {}  # of each library, likewise
+# The functions of each library that start its log records, and take them (package internal/logs): -1 and -2 among its functions.
+log_functions: dict[tuple[str, int, int], tuple[Function, Function]] = {}
+# What starts the log records of a library when it has been opened: in a forked child again, and after an abandoned call.
+log_starters: dict[tuple[str, int, int], Callable[[], None]] = {}
 making = threading.RLock()  # threads that load a library at the same time get the same functions
 
 
@@ -131,23 +147,56 @@ def load_from(how: str, what: str, name: str, library: Path) -> ModuleType:
     stat = library.stat()
     origin = Origin(how, what, name, str(library), stat.st_ino, stat.st_mtime_ns)
     module = ModuleType(name, f"Functions of {library.name}.")
-    check = checker(library, declared, name)
+    check = checker(library, declared, origin)
     made: list[Function | Method] = []
+    values = types_of(origin)
     with making:
         for index, declaration in enumerate(declared):
             function = alive.get((origin, qualified(declaration)))
             if function is None or declarations[function] != declaration:
-                function = make(origin, index, declaration, check)
+                function = make(origin, index, declaration, check, values, [one["name"] for one in types])
             made.append(function)
+        if origin[3:] not in log_functions:
+            log_functions[origin[3:]] = make_log_functions(origin, check)
         exported: list[Any] = [
             *make_classes(origin, types, declared, made, check),
             *make_exceptions(origin, errors, made),
         ]
+    exported += values.classes.values()
     exported += [function for function in made if not declarations[function].get("class")]
     for thing in exported:
         setattr(module, thing.__name__, thing)
     vars(module).update(__file__=str(library), __all__=[thing.__name__ for thing in exported])
     return module
+
+
+@functools.cache
+def types_of(origin: Origin) -> Types:
+    return Types(origin.module, lambda made: origins.update({made: origin}))
+
+
+def conversions(types: Types, declaration: dict[str, Any]) -> tuple[Callable[[Any], Any] | None, ...] | None:
+    """The conversion of each argument, and of the result; None if there are none."""
+    params, results = declaration["params"] or (), declaration["results"] or ()
+    if not any(p["kind"] == "value" for p in (*params, *results)):
+        return None
+    label = f"{qualified(declaration)}()"
+    of_params = [
+        converted(types.to_go(p["type"]), f"{label}: argument '{p['name']}'") if p["kind"] == "value" else None
+        for p in params
+    ]
+    of_results = [types.to_python(p["type"]) if p["kind"] == "value" else None for p in results]
+    if not any(of_results):
+        return (*of_params, None)
+    whole = of_results[0] if len(of_results) == 1 else together(of_results)
+    return (*of_params, whole and converted(whole, f"{label}: result"))
+
+
+def together(conversions: list[Callable[[Any], Any] | None]) -> Callable[[Any], Any]:
+    """The conversion of several results."""
+    return lambda values: tuple(
+        x if convert is None else convert(x) for convert, x in zip(conversions, values, strict=True)
+    )
 
 
 def qualified(declaration: dict[str, Any]) -> str:
@@ -217,7 +266,7 @@ def read_library(library: Path) -> Declarations:
     return declared, json.loads(types or "[]"), json.loads(errors or "[]")
 
 
-def checker(library: Path, declared: list[dict[str, Any]], module: str) -> Callable[..., None]:
+def checker(library: Path, declared: list[dict[str, Any]], origin: Origin) -> Callable[..., None]:
     """The check that runs when a library has been opened, with the library's own declarations."""
     known = [essence(declaration) for declaration in declared]
 
@@ -229,7 +278,9 @@ def checker(library: Path, declared: list[dict[str, Any]], module: str) -> Calla
                 f"{library} is not the library that {library.stem}.json describes (it has {names}): build both again"
             )
         if state and caller:
-            tell_loss(module, caller, forked, **json.loads(state))
+            tell_loss(origin.module, caller, forked, **json.loads(state))
+        if origin[3:] in log_starters:
+            log_starters[origin[3:]]()
 
     return check
 
@@ -286,6 +337,7 @@ def essence(declaration: dict[str, Any]) -> tuple[Any, ...]:
         outputs(declaration),
         bool(declaration.get("hold_gil")),
         declaration.get("like"),
+        declaration.get("place"),
     )
 
 
@@ -294,6 +346,18 @@ def parameters(declaration: dict[str, Any]) -> list[tuple[str, bool]]:
     return [
         (p["name"], bool(p.get("mutable") or (p.get("elem") or {}).get("mutable"))) for p in declaration["params"] or ()
     ]
+
+
+def passing(declaration: dict[str, Any]) -> tuple[int, int]:
+    """The number of parameters that may be passed by position, and the index of the variadic one, -1 for none."""
+    ways = [p.get("passing") for p in declaration["params"] or ()]
+    return ways.count(None), ways.index("variadic") if "variadic" in ways else -1
+
+
+def place(declaration: dict[str, Any], names: list[str]) -> tuple[int, str, int]:
+    """The place of a getter's number in the object's memory, and the class's number; the format is NUL if there is none."""
+    where = declaration.get("place")
+    return (where["offset"], where["format"], names.index(declaration["class"])) if where else (0, "\0", 0)
 
 
 def outputs(declaration: dict[str, Any]) -> int:
@@ -307,11 +371,15 @@ def outputs(declaration: dict[str, Any]) -> int:
 ROLES = {"method": 1, "get": 1, "set": 1, "new": 2}  # gd_role of C
 
 
-def make(origin: Origin, index: int, declaration: dict[str, Any], check: Callable[..., None]) -> Function | Method:
+def make(
+    origin: Origin, index: int, declaration: dict[str, Any], check: Callable[..., None], types: Types, names: list[str]
+) -> Function | Method:
+    """names: of the library's classes, by their numbers."""
     params = parameters(declaration)
     writes = sum(mutable << i for i, (_, mutable) in enumerate(params))
     text = declaration.get("signature") or written(declaration)
     name, role = declaration["name"], ROLES.get(declaration.get("role", ""), 0)
+    offset, letter, number = place(declaration, names)
     if role == ROLES["new"]:
         text = f"(self, {text[1:]}" if text != "()" else "(self)"
     function = _function(
@@ -329,11 +397,26 @@ def make(origin: Origin, index: int, declaration: dict[str, Any], check: Callabl
         bool(declaration.get("hold_gil")),
         default_like(Path(origin.library), declaration),
         role,
+        conversions(types, declaration),
+        *passing(declaration),
+        offset,
+        letter,
+        number,
     )
     declarations[function] = declaration
     origins[function] = origin
     alive[origin, qualified(declaration)] = function
     return function
+
+
+def make_log_functions(origin: Origin, check: Callable[..., None]) -> tuple[Function, Function]:
+    """The functions that start a library's log records, and take them. They do not open the library."""
+
+    def one(index: int, name: str, *params: str) -> Any:
+        names = origin.module, "", f"({', '.join(params)})", params
+        return _function(origin.library, check, index, name, name, *names, 0, 0, False, None)
+
+    return one(-1, "start_logs", "level", "wake"), one(-2, "take_logs", "handled", "most")
 
 
 def reduce(function: Function | Method | type[Object] | type[Exception]) -> str | tuple[Any, ...]:
@@ -358,6 +441,8 @@ def reduce(function: Function | Method | type[Object] | type[Exception]) -> str 
 
 copyreg.pickle(ExportedType, reduce)  # type: ignore[arg-type]
 copyreg.pickle(ExportedException, reduce)  # type: ignore[arg-type]
+copyreg.pickle(ExportedRecord, reduce)  # type: ignore[arg-type]
+copyreg.pickle(ExportedEnum, reduce)  # type: ignore[arg-type]
 
 
 def found_in(module: ModuleType | None, name: str) -> Any:
@@ -375,7 +460,7 @@ def restore(how: str, what: str, module: str, library: str, file: int, changed: 
     BuildError if the library must be built and cannot be.
     """
     origin = Origin(how, what, module, library, file, changed)
-    function: Any = alive.get((origin, name))
+    function: Any = alive.get((origin, name)) or types_of(origin).classes.get(name)
     if function is None:
         types = (*classes.get(origin[3:], ()), *exceptions.get(origin[3:], ()))
         function = next((c for c in types if c.__name__ == name), None)
@@ -422,19 +507,30 @@ def written(declaration: dict[str, Any]) -> str:
     return f"({', '.join(parts + ['*', 'like=None'] * bool(tensors) + ['out=None'] * (tensors > 0))})"
 
 
+def literal(node: ast.expr) -> Any:
+    """The value of a default, which is a literal, timedelta(seconds=2), or ... for one that the function supplies."""
+    if isinstance(node, ast.Constant) and node.value is ...:
+        return BY_FUNCTION
+    if isinstance(node, ast.Call):
+        return timedelta(seconds=ast.literal_eval(node.keywords[0].value))
+    return ast.literal_eval(node)
+
+
 def signature(text: str) -> inspect.Signature:
     """Parses a signature in Python's syntax with literal defaults: "(x, axis=-1, *, like=None)"."""
     (statement,) = ast.parse(f"def function{text}: ...").body
     assert isinstance(statement, ast.FunctionDef)
     a = statement.args
     defaults = [inspect.Parameter.empty] * (len(a.posonlyargs) + len(a.args) - len(a.defaults))
-    values = iter(defaults + [ast.literal_eval(node) for node in a.defaults])
+    values = iter(defaults + [literal(node) for node in a.defaults])
     kinds = (
         (a.posonlyargs, inspect.Parameter.POSITIONAL_ONLY),
         (a.args, inspect.Parameter.POSITIONAL_OR_KEYWORD),
     )
     parts = [inspect.Parameter(p.arg, kind, default=next(values)) for params, kind in kinds for p in params]
+    if a.vararg:
+        parts.append(inspect.Parameter(a.vararg.arg, inspect.Parameter.VAR_POSITIONAL))
     for p, node in zip(a.kwonlyargs, a.kw_defaults, strict=True):
-        default = inspect.Parameter.empty if node is None else ast.literal_eval(node)
+        default = inspect.Parameter.empty if node is None else literal(node)
         parts.append(inspect.Parameter(p.arg, inspect.Parameter.KEYWORD_ONLY, default=default))
     return inspect.Signature(parts)

@@ -114,7 +114,7 @@ def torch_op(function: Function, *, name: str | None = None, fake: Callable[...,
     text = schema(function.__name__, params, results)
     imagined = compact(fake) if fake else derive(function.__name__, params, results)
     written = [p["name"] for p in params if (p.get("elem") or p).get("mutable")]
-    op = torch.library.custom_op(name, separate(function, results), mutates_args=written, schema=text)
+    op = torch.library.custom_op(name, separate(function, params, results), mutates_args=written, schema=text)
     op.register_fake(imagined)
     refuse_grad(op, function.__name__, [(i, p["name"]) for i, p in enumerate(params) if p["name"] in written])
     return op
@@ -151,8 +151,13 @@ def schema_type(p: Declared, alias: str = "") -> str | None:
 
 
 def schema_default(function: str, p: Declared) -> str:
-    if not p.get("default"):
+    if not p.get("default") or p.get("passing") == "variadic":
         return ""
+    if p["default"] == "...":
+        raise TypeError(
+            f"torch_op(): {function}(): argument '{p['name']}': want a default that is declared, which torch needs, "
+            "got one by a function: write //godlpack:arg default=VALUE at the option"
+        )
     value = ast.literal_eval(p["default"])
     if any(isinstance(x, int) and x >= 2**63 for x in (value if isinstance(value, tuple) else (value,))):
         raise ValueError(
@@ -173,10 +178,11 @@ def called(result: Declared, number: int) -> str:
     return f"result '{result['name']}'" if result.get("name") else f"result {number}"
 
 
-def separate(function: Function, results: list[Declared]) -> Callable[..., Any]:
-    """The function as torch calls it: it returns torch tensors, none of which is an argument."""
+def separate(function: Function, params: list[Declared], results: list[Declared]) -> Callable[..., Any]:
+    """The function as torch calls it, all arguments by position: it returns torch tensors, none of which is an argument."""
     torch = importlib.import_module("torch")
     like = {"like": torch.Tensor} if results else {}
+    ways = [p.get("passing") for p in params]
 
     def call(*args: Any) -> Any:
         def apart(x: Any) -> Any:
@@ -184,7 +190,10 @@ def separate(function: Function, results: list[Declared]) -> Callable[..., Any]:
                 return x.clone(memory_format=torch.contiguous_format)
             return x
 
-        return each(apart, function(*args, **like))
+        positional = [x for x, way in zip(args, ways, strict=False) if way is None]  # torch omits defaults
+        more = [x for xs, way in zip(args, ways, strict=False) if way == "variadic" for x in xs]
+        named = {p["name"]: x for x, p in zip(args, params, strict=False) if p.get("passing") == "keyword"}
+        return each(apart, function(*positional, *more, **named, **like))
 
     return call
 

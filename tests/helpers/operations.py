@@ -13,6 +13,7 @@ import functools
 import importlib.util
 import operator
 import pickle
+from datetime import UTC, datetime
 
 import godlpack as gd
 from godlpack.testing.records import (
@@ -429,6 +430,7 @@ def of_classes(go):
     named = Named(3, "named")
     named.state = "of Python"
     square = go.make_square(2)
+    part = {"level": 1, "since": datetime(2026, 1, 1, tzinfo=UTC), "notes": {"a": [1.5, None, {"b": b"c"}]}}
 
     def filled():
         new = go.Index(3)
@@ -494,6 +496,15 @@ def of_classes(go):
         "dropped within a cycle": lambda: setattr(x := Named(1), "me", x),
         "an exported error": lambda: go.lose(""),
         "an error of a file": lambda: go.lose("/no/such/file"),
+        "a number, in place": lambda: [ix.dim for _ in range(3)],
+        "a number of a new object, in place": lambda: [new.dim for new in [go.Index(4)] for _ in range(3)],
+        "memory of Go": lambda: filled().memory(like=gd.Tensor),
+        "values": lambda: go.parts({"a": [part, part], "b": []})[0],
+        "options": lambda: go.set("a", "b", level=go.Level.HIGH, weights=rows[0], names=["c"]),
+        "options by default": lambda: go.set(),
+        "options that there are not": lambda: go.set(levels=1),
+        "variadic": lambda: go.set(*map(str, range(30)))[1][29:],
+        "an array as a list": lambda: go.sum(gd.asarray(array.array("b", [1, 2, -4]))),
         "a module": lambda: gd.load_module(go.__file__, package="classes").Index is go.Index,
     }
     return {f"object: {call}": do for call, do in calls.items()}

@@ -22,6 +22,8 @@ func (f *file) read(v source.Value, i int) string {
 		return fmt.Sprintf("%s.Object(c, %d)", className(v.Classes[0]), i)
 	case source.Interface:
 		return fmt.Sprintf("%s.Interface[%s](c, %d)", f.kernel(), f.typeText(v.Type), i)
+	case source.Tree:
+		return fmt.Sprintf("%s.Value[%s](c, %d)", f.kernel(), f.typeText(v.Type), i)
 	}
 	return f.as(v, fmt.Sprintf("c.%s(%d)", methods[v.Form], i))
 }
@@ -93,6 +95,8 @@ func (f *file) result(v source.Value, name string) string {
 		return fmt.Sprintf("%s.Return(c, %s)", className(v.Classes[0]), name)
 	case source.Interface:
 		return fmt.Sprintf("%s.ReturnInterface(c, %s)", f.kernel(), name)
+	case source.Tree:
+		return fmt.Sprintf("%s.ReturnValue(c, %s)", f.kernel(), name)
 	}
 	return fmt.Sprintf("c.Return%s(%s)", methods[v.Form], name)
 }

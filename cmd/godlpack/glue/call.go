@@ -69,20 +69,11 @@ func (f *file) typeParams(fn *source.Func) string {
 
 // body writes the call itself, and the code that returns its results.
 func (f *file) body(fn *source.Func) {
-	var arguments []string
 	receiver := 0 // its place among the arguments
 	if fn.Context {
-		arguments = append(arguments, "c.Ctx()")
 		receiver = 1
 	}
-	for i, v := range fn.Args {
-		if v.Pointer {
-			f.optional(v, i)
-			arguments = append(arguments, fmt.Sprintf("a%d", i))
-		} else {
-			arguments = append(arguments, f.read(v, i))
-		}
-	}
+	arguments := f.arguments(fn)
 	if fn.Access == source.Restore {
 		f.restore(fn, arguments[0])
 		return
@@ -108,6 +99,63 @@ func (f *file) body(fn *source.Func) {
 		f.line("return nil")
 	}
 	f.line("}")
+}
+
+// arguments writes the code that reads the arguments, and returns their expressions.
+func (f *file) arguments(fn *source.Func) []string {
+	var all []string
+	if fn.Context {
+		all = append(all, "c.Ctx()")
+	}
+	for i, v := range fn.Args {
+		switch {
+		case v.Options != nil:
+			if i == 0 || fn.Args[i-1].Options != v.Options {
+				all = append(all, f.options(fn, i))
+			}
+		case v.Pointer:
+			f.optional(v, i)
+			all = append(all, fmt.Sprintf("a%d", i))
+		case fn.Decl.Params[i].Passing == kernel.Variadic:
+			all = append(all, f.read(v, i)+"...")
+		default:
+			all = append(all, f.read(v, i))
+		}
+	}
+	return all
+}
+
+// options writes the variable of a struct whose fields are the arguments from i on, and returns the argument for it.
+func (f *file) options(fn *source.Func, i int) string {
+	o, name := fn.Args[i].Options, fmt.Sprintf("o%d", i)
+	switch {
+	case o.Defaults == "":
+		f.line("var %s %s", name, o.Go)
+	case o.Pointer:
+		f.line("var %s %s\nif p := %s(); p != nil {\n%[1]s = *p\n}", name, o.Go, o.Defaults)
+	default:
+		f.line("%s := %s()", name, o.Defaults)
+	}
+	for ; i < len(fn.Args) && fn.Args[i].Options == o; i++ {
+		v := fn.Args[i]
+		byFunction := fn.Decl.Params[i].Default.ByFunction()
+		if byFunction {
+			f.line("if c.Passed(%d) {", i)
+		}
+		if v.Pointer {
+			f.optional(v, i)
+			f.line("%s.%s = a%d", name, v.Field, i)
+		} else {
+			f.line("%s.%s = %s", name, v.Field, f.read(v, i))
+		}
+		if byFunction {
+			f.line("}")
+		}
+	}
+	if fn.Args[i-1].OptionsPointer {
+		return "&" + name
+	}
+	return name
 }
 
 // restore writes the code that makes an object of its binary form.

@@ -1,8 +1,10 @@
 package glue
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
+	"time"
 
 	"godlpack/cmd/godlpack/source"
 	"godlpack/dlpack"
@@ -13,13 +15,16 @@ import (
 var kinds = map[kernel.Kind]string{
 	kernel.KindBool: "Bool", kernel.KindInt: "Int", kernel.KindFloat: "Float", kernel.KindString: "String",
 	kernel.KindBytes: "Bytes", kernel.KindDType: "DType", kernel.KindDevice: "Device", kernel.KindCallable: "Callable",
-	kernel.KindTensor: "Tensor", kernel.KindList: "List", kernel.KindObject: "Object",
+	kernel.KindTensor: "Tensor", kernel.KindList: "List", kernel.KindObject: "Object", kernel.KindValue: "Value",
 }
 
 // roles maps each role to its Go name.
 var roles = map[kernel.Role]string{
 	kernel.Method: "Method", kernel.Constructor: "Constructor", kernel.Static: "Static", kernel.Getter: "Getter", kernel.Setter: "Setter",
 }
+
+// passings maps each way of passing to its Go name.
+var passings = map[kernel.Passing]string{kernel.KeywordOnly: "KeywordOnly", kernel.Variadic: "Variadic"}
 
 // class writes the registration of a class, which precedes that of the functions: variables are initialized first.
 func (f *file) class(c *source.Class) {
@@ -28,6 +33,9 @@ func (f *file) class(c *source.Class) {
 	f.line("Name: %q,", c.Decl.Name)
 	if c.Decl.Doc != "" {
 		f.line("Doc: %s,", docText(c.Decl.Doc))
+	}
+	if c.Decl.Exclusive {
+		f.line("Exclusive: true,")
 	}
 	f.line("})")
 }
@@ -72,6 +80,10 @@ func (f *file) register(fn *source.Func) {
 	f.params("Results", fn.Decl.Results, fn.Results)
 	if fn.Decl.HoldGIL {
 		f.line("HoldGIL: true,")
+	}
+	if fn.Decl.Place != nil {
+		offset := fmt.Sprintf("%s.Offsetof(%s{}.%s)", f.use("unsafe", "unsafe"), fn.Class.Go, fn.Go)
+		f.line("Place: &%s.Place{Offset: %s, Format: %q},", f.kernel(), offset, fn.Decl.Place.Format)
 	}
 	if fn.Decl.Like != "" {
 		f.line("Like: %q,", fn.Decl.Like)
@@ -124,8 +136,17 @@ func (f *file) param(p kernel.Param, value any) string {
 		field(true, "Elem: &%s.Param{%s}", f.kernel(), f.param(*p.Elem, nil))
 	}
 	field(p.Classes != nil, "Classes: %#v", p.Classes)
+	if p.Type != nil {
+		text, _ := json.Marshal(p.Type) // it consists of texts and numbers
+		field(true, "Type: %s.ParseType(%q)", f.kernel(), text)
+	}
 	field(p.Optional, "Optional: true")
-	if p.Default != nil {
+	field(p.Passing != kernel.ByPosition, "Passing: %s.%s", f.kernel(), passings[p.Passing])
+	switch {
+	case p.Default == nil || p.Passing == kernel.Variadic:
+	case p.Default.ByFunction():
+		field(true, "Default: %s.DefaultByFunction()", f.kernel())
+	default:
 		field(true, "Default: %s.DefaultOf(%s)", f.kernel(), f.literal(value))
 	}
 	field(p.Bits != 0, "Bits: %d", p.Bits)
@@ -137,6 +158,7 @@ func (f *file) param(p kernel.Param, value any) string {
 	field(p.Device != "", "Device: %q", p.Device)
 	field(p.Mutable, "Mutable: true")
 	field(p.Convert, "Convert: true")
+	field(p.Shared, "Shared: true")
 	field(p.MayOverlap, "MayOverlap: true")
 	return strings.Join(fields, ", ")
 }
@@ -152,6 +174,8 @@ func (f *file) literal(value any) string {
 		return fmt.Sprintf("uint64(%d)", v)
 	case float64:
 		return fmt.Sprintf("float64(%v)", v)
+	case time.Duration:
+		return fmt.Sprintf("%s.Duration(%d)", f.use("time", "time"), v)
 	case dlpack.DType:
 		return f.dtype(v)
 	case dlpack.Device:

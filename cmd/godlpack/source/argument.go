@@ -1,7 +1,7 @@
 package source
 
 import (
-	"go/ast"
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -10,12 +10,10 @@ import (
 )
 
 // args applies the //godlpack:arg directives to the parameters that they name.
-func (r *reader) args(fn *Func, decl *ast.FuncDecl, marks []directive) {
+func (r *reader) args(fn *Func, marks []directive) {
 	var names []string
-	for i, id := range fields(decl.Type.Params) {
-		if i > 0 || !fn.Context {
-			names = append(names, id.name)
-		}
+	for _, v := range fn.Args {
+		names = append(names, v.id.name)
 	}
 	for _, d := range marks {
 		if d.verb != "arg" {
@@ -26,7 +24,8 @@ func (r *reader) args(fn *Func, decl *ast.FuncDecl, marks []directive) {
 			continue
 		}
 		i := slices.Index(names, d.words[0].text)
-		if i < 0 || i >= len(fn.Args) {
+		if i < 0 {
+			names = slices.DeleteFunc(names, func(name string) bool { return name == "" })
 			r.add(d.words[0].at, "there is no argument %q%s", d.words[0].text, suggestion(names))
 			continue
 		}
@@ -34,7 +33,7 @@ func (r *reader) args(fn *Func, decl *ast.FuncDecl, marks []directive) {
 			r.ask(&fn.Decl.Params[i], &fn.Args[i], w)
 		}
 	}
-	r.defaultsLast(fn, decl)
+	r.inOrder(fn)
 }
 
 // ask applies one word of an arg directive.
@@ -42,8 +41,12 @@ func (r *reader) ask(p *kernel.Param, v *Value, w word) {
 	name, value, assigned := w.assignment()
 	switch {
 	case v.Form == None: // reported before
+	case name == "default" && assigned && p.Passing == kernel.Variadic:
+		r.add(w.at, "a variadic parameter has no default: without arguments it is empty")
 	case name == "default" && assigned:
 		r.defaultValue(p, v, value)
+	case name == "keyword" && !assigned && p.Passing != kernel.Variadic:
+		p.Passing = kernel.KeywordOnly
 	case !slices.Contains([]string{"shape=", "order=", "device=", "convert", "overlap"}, name+equals(assigned)):
 		r.add(w.at, "%q: want %s", w.text, usage("arg"))
 	case !v.holdsTensor():
@@ -121,18 +124,21 @@ func (r *reader) shape(value word) []kernel.Extent {
 	return extents
 }
 
-// defaultsLast refuses an argument without a default after one with a default, as Python does.
-func (r *reader) defaultsLast(fn *Func, decl *ast.FuncDecl) {
-	ids := fields(decl.Type.Params)
-	if fn.Context {
-		ids = ids[1:]
-	}
-	earlier := ""
+// inOrder refuses parameters in an order that Python has not: an argument without a default after one with a default, and one
+// that is passed by position after one that is not.
+func (r *reader) inOrder(fn *Func) {
+	earlier, named := "", ""
 	for i, p := range fn.Decl.Params {
-		if p.Default != nil {
+		switch {
+		case p.Passing == kernel.KeywordOnly:
+			named = cmp.Or(named, p.Name)
+		case p.Passing == kernel.Variadic:
+		case named != "":
+			r.add(fn.Args[i].id.at, "%s follows %s, which is passed by name alone: write it before that, or add keyword to its directive", p.Name, named)
+		case p.Default != nil:
 			earlier = p.Name
-		} else if earlier != "" {
-			r.add(ids[i].at, "%s has no default and follows %s, which has one: give it a default too, or change the order", p.Name, earlier)
+		case earlier != "":
+			r.add(fn.Args[i].id.at, "%s has no default and follows %s, which has one: give it a default too, or change the order", p.Name, earlier)
 		}
 	}
 }

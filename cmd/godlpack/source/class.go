@@ -23,6 +23,7 @@ type Class struct {
 
 // readTypes reads the exported types and errors of all files, before the functions that use them.
 func (r *reader) readTypes(files []*ast.File) {
+	r.readNames(files)
 	for _, file := range files {
 		for _, decl := range file.Decls {
 			group, ok := decl.(*ast.GenDecl)
@@ -37,6 +38,35 @@ func (r *reader) readTypes(files []*ast.File) {
 					r.errorValue(spec, commentOf(group, spec.Doc))
 				}
 			}
+		}
+	}
+}
+
+// readNames reads what other declarations say about types: their comments, and whether their constants are bits.
+func (r *reader) readNames(files []*ast.File) {
+	for _, file := range files {
+		for _, decl := range file.Decls {
+			group, ok := decl.(*ast.GenDecl)
+			if !ok {
+				continue
+			}
+			for _, spec := range group.Specs {
+				switch spec := spec.(type) {
+				case *ast.TypeSpec:
+					r.docs[r.info.Defs[spec.Name]] = docstring(commentOf(group, spec.Doc), spec.Name.Name)
+				case *ast.ValueSpec:
+					r.readShifts(group, spec)
+				}
+			}
+		}
+	}
+}
+
+// readShifts records the types of constants such as 1 << iota.
+func (r *reader) readShifts(group *ast.GenDecl, spec *ast.ValueSpec) {
+	for i, value := range spec.Values {
+		if binary, ok := value.(*ast.BinaryExpr); ok && binary.Op == token.SHL && group.Tok == token.CONST {
+			r.shifts[r.info.Defs[spec.Names[i]].Type()] = true
 		}
 	}
 }
@@ -60,14 +90,27 @@ func (r *reader) exportedType(spec *ast.TypeSpec, doc *ast.CommentGroup) {
 		r.errorType(spec, named, doc, marks)
 		return
 	}
+	if named, ok := r.info.Defs[spec.Name].Type().(*types.Named); ok && spec.Assign == 0 && marks[0].verb == "options" {
+		r.options(spec, named, marks)
+		return
+	}
+	if named, ok := r.info.Defs[spec.Name].Type().(*types.Named); ok && spec.Assign == 0 && r.enum(spec, named, doc, marks) {
+		return
+	}
 	r.class(spec, doc, marks)
 }
 
 // class reads one exported type that is no error.
 func (r *reader) class(spec *ast.TypeSpec, doc *ast.CommentGroup, marks []directive) {
+	isExclusive := func(d directive) bool { return d.verb == "exclusive" && len(d.words) == 0 }
+	exclusive := slices.ContainsFunc(marks, isExclusive)
+	if marks = slices.DeleteFunc(slices.Clone(marks), isExclusive); len(marks) == 0 {
+		r.add(spec.Pos(), "an exclusive type is exported, too: write //godlpack:export above it")
+		return
+	}
 	for _, d := range marks {
 		if d.verb != "export" || len(d.words) > 1 {
-			r.add(d.at, "above a type, want //godlpack:export [PythonName]")
+			r.add(d.at, "above a type, want //godlpack:export [PythonName], and //godlpack:exclusive")
 			return
 		}
 	}
@@ -86,7 +129,7 @@ func (r *reader) class(spec *ast.TypeSpec, doc *ast.CommentGroup, marks []direct
 		r.add(spec.Pos(), "%s is an interface, and objects are of the types that implement it: export these; parameters of type %[1]s then take them", spec.Name.Name)
 		return
 	}
-	c := &Class{Go: spec.Name.Name, Decl: kernel.Class{Name: r.className(spec, marks[0]), Doc: docstring(doc, spec.Name.Name)}, named: named}
+	c := &Class{Go: spec.Name.Name, Decl: kernel.Class{Name: r.className(spec, marks[0]), Doc: docstring(doc, spec.Name.Name), Exclusive: exclusive}, named: named}
 	if s, ok := spec.Type.(*ast.StructType); ok {
 		c.fields = s.Fields
 		for _, f := range c.fields.List {
@@ -97,7 +140,9 @@ func (r *reader) class(spec *ast.TypeSpec, doc *ast.CommentGroup, marks []direct
 }
 
 // stubNames are names that type stubs import.
-var stubNames = []string{"Any", "Callable", "Object", "Self", "Sequence", "TensorLike"}
+var stubNames = []string{
+	"Any", "Callable", "IntEnum", "IntFlag", "Mapping", "NamedTuple", "Object", "Self", "Sequence", "StrEnum", "TensorLike", "datetime", "timedelta",
+}
 
 // className returns the name of the class in Python: the one in the directive, else Go's with a capital.
 func (r *reader) className(spec *ast.TypeSpec, mark directive) string {
@@ -165,7 +210,13 @@ func (r *reader) valueOf(t types.Type) Value {
 			return Value{Form: List, Type: t, Items: &items}
 		}
 	}
-	return valueOf(t)
+	v := valueOf(t)
+	if v.Form == None || r.holdsEnum(t) {
+		if described, _ := r.describe(t); described != nil {
+			return Value{Form: Tree, Type: t, Schema: described}
+		}
+	}
+	return v
 }
 
 // hint is the function hint, for a type that may be exported.
@@ -173,7 +224,28 @@ func (r *reader) hint(t types.Type, verb string) string {
 	if c := r.classOf(t); c != nil {
 		return verb + " a pointer, *" + c.Go
 	}
+	if _, why := r.describe(t); why != "" && holdsParts(t) {
+		return why
+	}
 	return hint(t, verb)
+}
+
+// holdsParts reports whether a type is a struct or a map, or consists of some, whose parts may be at fault.
+func holdsParts(t types.Type) bool {
+	switch u := types.Unalias(t).Underlying().(type) {
+	case *types.Pointer:
+		return holdsParts(u.Elem())
+	case *types.Struct, *types.Map:
+		name, _ := nameOf(t)
+		_, known := instead[name]
+		return !known && !strings.HasPrefix(name, "godlpack/")
+	case *types.Slice:
+		_, named := types.Unalias(t).(*types.Named) // which may contain itself
+		return named || holdsParts(u.Elem())
+	case *types.Array:
+		return holdsParts(u.Elem())
+	}
+	return false
 }
 
 // twice reports members of a class that have one name in Python, and setters without a getter.
@@ -429,6 +501,7 @@ func (r *reader) attribute(c *Class, id *ast.Ident, doc *ast.CommentGroup, mark 
 	}
 	get := decl(kernel.Getter)
 	get.Results, get.Decl.Results = []Value{v}, []kernel.Param{r.param(get, v, field{})}
+	get.Decl.Place = placeOf(c, id.Name, v)
 	all := []*Func{get}
 	if !readonly {
 		set := decl(kernel.Setter)
@@ -442,6 +515,27 @@ func (r *reader) attribute(c *Class, id *ast.Ident, doc *ast.CommentGroup, mark 
 		r.prepare(fn, id.Pos())
 	}
 	return all
+}
+
+// placeOf returns the place of a field in its object, if it is a number that the host can read by itself.
+func placeOf(c *Class, name string, v Value) *kernel.Place {
+	basic, ok := v.Type.Underlying().(*types.Basic)
+	if !ok || c.Decl.Exclusive || v.Pointer || formats[basic.Kind()] == "" || v.Form == Tree {
+		return nil
+	}
+	s := c.named.Underlying().(*types.Struct)
+	var all []*types.Var
+	for f := range s.Fields() {
+		all = append(all, f)
+	}
+	i := slices.IndexFunc(all, func(f *types.Var) bool { return f.Name() == name })
+	return &kernel.Place{Offset: uintptr(types.SizesFor("gc", "amd64").Offsetsof(all)[i]), Format: formats[basic.Kind()]}
+}
+
+// formats are the letters of Python's module struct.
+var formats = map[types.BasicKind]string{
+	types.Bool: "?", types.Int8: "b", types.Int16: "h", types.Int32: "i", types.Int64: "q", types.Int: "q",
+	types.Uint8: "B", types.Uint16: "H", types.Uint32: "I", types.Uint64: "Q", types.Uint: "Q", types.Float32: "f", types.Float64: "d",
 }
 
 // bind makes the object the first argument of a method or an accessor.

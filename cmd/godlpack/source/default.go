@@ -5,6 +5,7 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"time"
 
 	"godlpack/dlpack"
 	"godlpack/kernel"
@@ -12,7 +13,7 @@ import (
 
 // defaultValue parses default=VALUE: a literal of the parameter's type, in the syntax of Go or Python.
 func (r *reader) defaultValue(p *kernel.Param, v *Value, w word) {
-	if v.Form == Object || v.Form == Interface {
+	if v.Form == Object || v.Form == Interface || v.Form == Tree && (v.Schema.Kind == kernel.TypeOptional || v.Schema.Kind == kernel.TypeAny) {
 		p.Optional = true
 	}
 	if p.Optional && (w.text == "None" || w.text == "nil") {
@@ -59,12 +60,52 @@ func wantOf(v Value) string {
 		return "the name of a dtype, such as float32"
 	case Device:
 		return "a device such as cpu or cuda:0"
+	case Tree:
+		return wantOfTree(v)
 	case List:
 		if item := wantOf(*v.Items); item != "" {
 			return "a list such as [1, 2], each " + item
 		}
 	}
 	return ""
+}
+
+// wantOfTree is wantOf for the values that pass as trees and can have a default.
+func wantOfTree(v Value) string {
+	switch v.Schema.Kind {
+	case kernel.TypeDuration:
+		return "a duration such as 1.5s or 300ms"
+	case kernel.TypeEnum:
+		var values []string
+		for _, m := range v.Schema.Members {
+			values = append(values, fmt.Sprintf("%#v", m.Value))
+		}
+		return "one of " + strings.Join(values, ", ")
+	}
+	return ""
+}
+
+// treeLiteral is literal for them.
+func treeLiteral(v Value, text string) (any, bool) {
+	if v.Schema.Kind == kernel.TypeDuration {
+		d, err := time.ParseDuration(text)
+		return d, err == nil
+	}
+	for _, m := range v.Schema.Members {
+		if m.Name == text {
+			return m.Value, true
+		}
+		if name, ok := unquote(text); ok && name == m.Value {
+			return m.Value, true
+		}
+		if n, err := strconv.ParseInt(text, 0, 64); err == nil && n == m.Value {
+			return m.Value, true
+		}
+		if n, err := strconv.ParseUint(text, 0, 64); err == nil && n == m.Value {
+			return m.Value, true
+		}
+	}
+	return nil, false
 }
 
 // literal parses a default into one of the Go values that kernel.DefaultOf takes.
@@ -88,6 +129,8 @@ func literal(v Value, text string) (value any, ok bool) {
 	case Device:
 		d, err := dlpack.ParseDevice(text)
 		return d, err == nil
+	case Tree:
+		return treeLiteral(v, text)
 	}
 	return list(*v.Items, text)
 }

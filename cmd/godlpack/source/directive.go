@@ -16,12 +16,14 @@ var directives = []struct{ verb, usage, purpose string }{
 	{"set", "//godlpack:set [python_name]", "the method, with one argument, sets an attribute"},
 	{"types", "//godlpack:types T=float32,float64", "the types for which a generic function is compiled"},
 	{
-		"arg", "//godlpack:arg NAME [shape=[n,3]] [order=C|F] [device=cpu|cuda|any] [default=VALUE] [convert] [overlap]",
-		"the requirements on an argument",
+		"arg", "//godlpack:arg NAME [shape=[n,3]] [order=C|F] [device=cpu|cuda|any] [default=VALUE] [keyword] [convert] [overlap]",
+		"the requirements on an argument; keyword: it is passed by name alone",
 	},
+	{"exclusive", "//godlpack:exclusive", "above an exported type: an object has one call at a time, and a second one, by another thread, is a RuntimeError"},
+	{"options", "//godlpack:options", "the exported fields of the struct are keyword-only parameters of functions that take it; their defaults are those of a field's //godlpack:arg default=VALUE, or of the function Default<Type>() of the package"},
 	{
-		"result", "//godlpack:result [NUMBER] [shape=[n,3]] [device=cpu|cuda|any] [like=numpy|torch|jax|cupy|godlpack]",
-		"the properties of a tensor result, numbered from 0; like: its framework if no argument is a tensor; above the package clause: for all functions",
+		"result", "//godlpack:result [NUMBER] [shape=[n,3]] [device=cpu|cuda|any] [shared] [like=numpy|torch|jax|cupy|godlpack]",
+		"the properties of a tensor result, numbered from 0; shared: its memory is not copied; like: its framework if no argument is a tensor; above the package clause: for all functions",
 	},
 	{"gil", "//godlpack:gil hold", "keep the GIL during the call: for functions that take microseconds"},
 	{

@@ -47,13 +47,19 @@ type TypeParam struct {
 // A reader reads the functions of one package.
 type reader struct {
 	reporter
-	info    *types.Info
-	taken   map[string]token.Position // Python names that are used, and where
-	fork    string                    // of the package's state directive
-	like    string                    // of the package's result directive
-	classes []*Class
-	errors  []*Exception
-	read    map[*ast.CommentGroup]bool // comments whose directives were read
+	info        *types.Info
+	pkg         *types.Package
+	taken       map[string]token.Position // Python names that are used, and where
+	fork        string                    // of the package's state directive
+	like        string                    // of the package's result directive
+	classes     []*Class
+	errors      []*Exception
+	enums       []*Enum
+	records     []*types.Named
+	docs        map[types.Object]string // of the package's types, as docstrings
+	shifts      map[types.Type]bool     // types with constants such as 1 << iota
+	optionTypes []*Options
+	read        map[*ast.CommentGroup]bool // comments whose directives were read
 }
 
 // function reads a function that has directives; ok is false if it is not exported, or cannot be.
@@ -95,7 +101,7 @@ func (r *reader) callable(decl *ast.FuncDecl, marks []directive, c *Class, role 
 	r.typeParams(fn, decl, signature, marks)
 	r.params(fn, decl, signature)
 	r.results(fn, decl, signature)
-	r.args(fn, decl, marks)
+	r.args(fn, marks)
 	r.resultMarks(fn, marks)
 	if role == kernel.Setter {
 		for i := range fn.Args {
@@ -217,17 +223,19 @@ func (r *reader) holdGIL(marks []directive) bool {
 
 // params reads the parameters, except the context.
 func (r *reader) params(fn *Func, decl *ast.FuncDecl, signature *types.Signature) {
-	if signature.Variadic() {
-		r.add(decl.Type.Params.List[len(decl.Type.Params.List)-1].Pos(), "variadic parameters are not supported: take a slice")
-		return
-	}
-	for i, id := range fields(decl.Type.Params) {
+	all := fields(decl.Type.Params)
+	for i, id := range all {
 		t := signature.Params().At(i).Type()
 		if i == 0 && isContext(t) {
 			fn.Context = true
 			continue
 		}
+		if o := r.optionsOf(t); o != nil {
+			r.optionParams(fn, o, t, id)
+			continue
+		}
 		v := r.valueOf(t)
+		v.id = id
 		p := kernel.Param{}
 		if v.Form == None {
 			r.add(id.at, "a value of type %s cannot come from Python: %s", r.typeText(t), r.hint(t, "take"))
@@ -235,6 +243,12 @@ func (r *reader) params(fn *Func, decl *ast.FuncDecl, signature *types.Signature
 			p = r.param(fn, v, id)
 		}
 		p.Name = r.paramName(id, fn)
+		if signature.Variadic() && i == len(all)-1 {
+			p.Passing = kernel.Variadic
+		}
+		if v.Form == Bytes && p.Passing == kernel.Variadic {
+			r.add(id.at, "bytes cannot be variadic: take a []byte, or strings")
+		}
 		fn.Args, fn.Decl.Params = append(fn.Args, v), append(fn.Decl.Params, p)
 	}
 }
@@ -280,15 +294,15 @@ func (r *reader) results(fn *Func, decl *ast.FuncDecl, signature *types.Signatur
 		}
 	}
 	if slices.ContainsFunc(fn.Results, Value.holdsTensor) {
-		r.refuseReserved(fn, decl)
+		r.refuseReserved(fn)
 	}
 }
 
 // refuseReserved refuses parameters named like and out, which Python uses for the results.
-func (r *reader) refuseReserved(fn *Func, decl *ast.FuncDecl) {
-	for _, id := range fields(decl.Type.Params) {
-		if slices.Contains(reserved, pythonName(id.name)) {
-			r.add(id.at, "%s= is reserved in Python for where tensor results go: rename the parameter", id.name)
+func (r *reader) refuseReserved(fn *Func) {
+	for i, p := range fn.Decl.Params {
+		if slices.Contains(reserved, p.Name) {
+			r.add(fn.Args[i].id.at, "%s= is reserved in Python for where tensor results go: rename the parameter", p.Name)
 		}
 	}
 }

@@ -6,8 +6,8 @@ import (
 )
 
 // possible lists the types that can be exchanged with Python.
-const possible = "use bool, integers, float32, float64, string, []byte, dlpack.DType, dlpack.Device, kernel.Callable, " +
-	"tensor.Of[T], Mut[T], DeviceOf[T] and DeviceMut[T], slices of bools, numbers, strings and tensors, " +
+const possible = "use bool, numbers, string, []byte, time.Time, time.Duration, *big.Int, any, slices, arrays, maps and structs of these, " +
+	"dlpack.DType, dlpack.Device, kernel.Callable, tensor.Of[T], Mut[T], DeviceOf[T] and DeviceMut[T], slices of tensors, " +
 	"or a pointer to any of them for a value that may be None"
 
 // instead maps common types that cannot be exchanged to hints on what to take, and what to return.
@@ -17,16 +17,12 @@ var instead = map[string]struct{ take, give string }{
 	"godlpack/kernel.Callable": {
 		"take a kernel.Callable, or a *kernel.Callable, which is nil for None", "it is valid only until the call ends: return its result instead",
 	},
-	"time.Time": {
-		"take an int64 of nanoseconds since 1970, and convert it with time.Unix(0, n)", "return its UnixNano(), an int64 of nanoseconds since 1970",
-	},
 	"context.Context": {
 		"take a *kernel.Ctx as the first parameter: its Err reports a cancelled call, and kernel.Parallel checks it",
 		"return a result or an error",
 	},
 	"iter.Seq":       {"take a slice, or a kernel.Callable that gives the next value", "return a slice: collect it with slices.Collect"},
 	"iter.Seq2":      {"take two slices, or a kernel.Callable that gives the next pair", "return two slices, one of each of the pair"},
-	"math/big.Int":   {"take a string, and convert it with SetString", "return its String()"},
 	"math/big.Float": {"take a string, and convert it with SetString", "return its String()"},
 	"io.Reader":      {"take a []byte, or the name of a file", "return a []byte"},
 	"io.Writer":      {"take the name of a file, or return a []byte", "return a []byte"},
@@ -63,11 +59,11 @@ func pick(verb, take, give string) string {
 func hintOfKind(t types.Type, verb string) string {
 	switch u := t.Underlying().(type) {
 	case *types.Struct:
-		return verb + " its fields one by one" + pick(verb, "", ", as several results") + ", or export the type and " + verb + " a pointer to it"
+		return verb + " a struct whose exported fields Python has, or export the type and " + verb + " a pointer to it"
 	case *types.Signature:
 		return pick(verb, "take a kernel.Callable, or a *kernel.Callable, which is nil for None", "export a function that does the same: Python cannot call a returned Go function")
 	case *types.Map:
-		return verb + " two slices, of keys and of values"
+		return verb + " a map with keys of strings, integers or bools, and values that Python has"
 	case *types.Chan:
 		return pick(verb, "take a slice, or a kernel.Callable that is called for each value", "return a slice of the values, or call a kernel.Callable for each value")
 	case *types.Interface:

@@ -77,7 +77,7 @@ func (pkg *Package) below(config *packages.Config, root *packages.Package) error
 	if err != nil {
 		return err
 	}
-	pkg.State, pkg.Warnings = stateOf(all, root, pkg.fork), exportsLeftOut(root)
+	pkg.State, pkg.Warnings = stateOf(all, root, pkg.fork), append(pkg.Warnings, exportsLeftOut(root)...)
 	for _, p := range all {
 		if p.PkgPath != root.PkgPath {
 			pkg.Warnings = append(pkg.Warnings, exportsElsewhere(p, root)...)
@@ -177,7 +177,7 @@ func compilerLines(text, folder string) []string {
 
 // read returns a Package with the functions of a package that compiles.
 func read(p *packages.Package, folder string) (*Package, error) {
-	r := &reader{reporter: reporter{fset: p.Fset}, info: p.TypesInfo, taken: map[string]token.Position{}, read: map[*ast.CommentGroup]bool{}}
+	r := &reader{reporter: reporter{fset: p.Fset}, info: p.TypesInfo, pkg: p.Types, taken: map[string]token.Position{}, read: map[*ast.CommentGroup]bool{}, docs: map[types.Object]string{}, shifts: map[types.Type]bool{}}
 	pkg := &Package{Path: p.PkgPath, Name: p.Name, Folder: folder, Types: p.Types}
 	r.readTypes(p.Syntax)
 	for _, file := range p.Syntax {
@@ -194,6 +194,7 @@ func read(p *packages.Package, folder string) (*Package, error) {
 	for _, c := range pkg.Classes {
 		c.Makers = pkg.makers(c)
 	}
+	pkg.Warnings = r.unusedEnums()
 	switch {
 	case p.Name == "main":
 		return nil, errors.New(relative(folder) + ": package main cannot be imported, so its functions cannot be called: " +

@@ -12,7 +12,7 @@ var sizes = &types.StdSizes{WordSize: 8, MaxAlign: 8}
 
 // param returns the declaration of a parameter or result.
 func (r *reader) param(fn *Func, v Value, id field) kernel.Param {
-	p := kernel.Param{Kind: kinds[v.Form], Optional: v.Pointer, Classes: v.classNames()}
+	p := kernel.Param{Kind: kinds[v.Form], Optional: v.Pointer, Classes: v.classNames(), Type: v.Schema}
 	switch {
 	case v.Form == Int:
 		p.Bits, p.Unsigned = intRange(v.Type)

@@ -53,6 +53,10 @@ func (r *reader) askResult(fn *Func, i int, w word) {
 	p, v := &fn.Decl.Results[i], fn.Results[i]
 	name, value, assigned := w.assignment()
 	switch {
+	case w.text == "shared" && (v.Form == Of || v.Form == Mut):
+		p.Shared, p.Mutable = true, v.Form == Mut
+	case w.text == "shared":
+		r.add(w.at, "shared is for a tensor.Of or a tensor.Mut, and this result is a %s", r.typeText(v.Type))
 	case !assigned || name != "shape" && name != "device":
 		r.add(w.at, "%q: want %s", w.text, usage("result"))
 	case !v.Form.Tensor():

@@ -27,6 +27,7 @@ const (
 	List      // of values of another form
 	Object    // a pointer to an exported type
 	Interface // an interface that exported types implement
+	Tree      // a value that passes as a tree of plain values, such as a map
 )
 
 // kinds maps each form to its kernel.Kind.
@@ -34,7 +35,7 @@ var kinds = map[Form]kernel.Kind{
 	Bool: kernel.KindBool, Int: kernel.KindInt, Float: kernel.KindFloat, String: kernel.KindString,
 	Bytes: kernel.KindBytes, DType: kernel.KindDType, Device: kernel.KindDevice, Callable: kernel.KindCallable,
 	Of: kernel.KindTensor, Mut: kernel.KindTensor, DeviceOf: kernel.KindTensor, DeviceMut: kernel.KindTensor,
-	List: kernel.KindList, Object: kernel.KindObject, Interface: kernel.KindObject,
+	List: kernel.KindList, Object: kernel.KindObject, Interface: kernel.KindObject, Tree: kernel.KindValue,
 }
 
 // Tensor reports whether the form is one of the four views.
@@ -43,12 +44,19 @@ func (f Form) Tensor() bool { return f >= Of && f <= DeviceMut }
 // A Value is an argument or a result.
 type Value struct {
 	Form    Form
-	Type    types.Type // as written, without the pointer
-	Pointer bool       // None becomes nil
-	Element types.Type // of a tensor: float32, or a type parameter
-	Items   *Value     // of a list
-	Classes []*Class   // of an object: its class, or those that implement the interface
-	Default any        // the argument of kernel.DefaultOf, if the declaration has a default
+	Type    types.Type   // as written, without the pointer
+	Pointer bool         // None becomes nil
+	Element types.Type   // of a tensor: float32, or a type parameter
+	Items   *Value       // of a list
+	Classes []*Class     // of an object: its class, or those that implement the interface
+	Schema  *kernel.Type // of a tree
+	Default any          // the argument of kernel.DefaultOf, if the declaration has a default
+
+	Options        *Options // that it is a field of
+	OptionsPointer bool     // the function takes a pointer to them
+	Field          string   // its name among the options
+
+	id field // the parameter in the source; its name is "" for options
 }
 
 // holdsTensor reports whether v is a tensor or a list of tensors.
@@ -81,6 +89,9 @@ func valueOf(t types.Type) Value {
 		return v
 	}
 	v := Value{Type: t}
+	if name, _ := nameOf(t); name == "time.Duration" {
+		return v // a timedelta
+	}
 	switch u := t.Underlying().(type) {
 	case *types.Basic:
 		v.Form = plainForms()[u.Kind()]

@@ -63,7 +63,7 @@ func Optional(scale *float64, seed *int64, names *[]string) (*float64, error) {
 //godlpack:arg pads default=[1, 2]
 //godlpack:arg most default=18446744073709551615
 //godlpack:arg masks default=[0, 18446744073709551615]
-//godlpack:arg wait default=0x10
+//godlpack:arg wait default=1.5s
 func Defaults(flag bool, axis int, eps float64, mode string, kind dlpack.DType, on dlpack.Device, pads []int64, wait time.Duration, most uint64, masks []uint64) {
 }
 

@@ -52,7 +52,7 @@ func Types(a T, b map[string]int, c func(), d any, e complex128, f [3]float64, g
 func ContextLast(x int, ctx *kernel.Ctx) {}
 
 //godlpack:export
-func Variadic(x int, rest ...int) {}
+func Variadic(x int, rest ...byte) {}
 
 //godlpack:export
 func Unnamed(int, _ int) {}
@@ -157,3 +157,47 @@ type Marked int
 func inside() {
 	//godlpack:state fork=fresh
 }
+
+// Loose are options with mistakes.
+//
+//godlpack:options
+type Loose struct {
+	Field          // embedded
+	Wait  chan int //godlpack:arg default=1
+	Count int8     //godlpack:arg default=1000
+	Name  string   //godlpack:export
+	quiet bool     //godlpack:arg default=true
+}
+
+type Field struct{ X int }
+
+func DefaultLoose() (Loose, error) { return Loose{}, nil }
+
+//godlpack:options
+type Number int
+
+//godlpack:options
+type None struct{}
+
+//godlpack:export
+func TakesLoose(o Loose) {}
+
+//godlpack:export
+//godlpack:arg a keyword
+//godlpack:arg more default=1
+func Order(a, b int, more ...string) {}
+
+//godlpack:options
+type Fine struct{ A int }
+
+//godlpack:export
+func Clash(a int, f Fine, g *Fine) {}
+
+//godlpack:export
+func GivesOptions() Fine { return Fine{} }
+
+//godlpack:options
+type ReservedOptions struct{ Like, Out int }
+
+//godlpack:export
+func TakesReserved(x tensor.Of[int8], r ReservedOptions) tensor.Of[int8] { return x }

@@ -1,0 +1,58 @@
+package classes
+
+import (
+	"time"
+
+	"godlpack/tensor"
+)
+
+// Level is an enum.
+//
+//godlpack:export
+type Level int
+
+const (
+	LevelLow  Level = 1
+	LevelHigh Level = 2
+)
+
+// Part is a record.
+type Part struct {
+	Level Level
+	Since time.Time
+	Notes map[string]any
+}
+
+//godlpack:export
+func Parts(all map[string][]Part) (map[string][]Part, *Part) { return all, nil }
+
+// Settings are options.
+//
+//godlpack:options
+type Settings struct {
+	Level   Level //godlpack:arg default=LOW
+	Weights *tensor.Of[float32]
+	Names   []string
+}
+
+// DefaultSettings has the names of nobody.
+func DefaultSettings() Settings { return Settings{Names: []string{"nobody"}} }
+
+//godlpack:export
+func Set(s Settings, words ...string) (Level, []string) { return s.Level, append(words, s.Names...) }
+
+//godlpack:export
+func Sum(numbers []int64) (sum int64) {
+	for _, n := range numbers {
+		sum += n
+	}
+	return sum
+}
+
+// Memory returns the rows themselves.
+//
+//godlpack:export
+//godlpack:result shared
+func (ix *Index) Memory() (tensor.Mut[float32], error) {
+	return tensor.FromSlice(ix.rows, int64(len(ix.rows)))
+}
