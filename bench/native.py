@@ -131,3 +131,16 @@ def nanobind(folder: Path) -> ModuleType:
     command = [*compiler("CXX", "c++"), *flags, *SHARED, *(f"-I{path}" for path in folders)]
     path = compile_into(folder / "nanobind_peer.so", command, BENCH / "nanobind_peer.cpp", source / "nb_combined.cpp")
     return load_module("nanobind_peer", path)
+
+
+def pyo3(folder: Path) -> ModuleType:
+    """The PyO3 peer, which cargo builds from crates.io."""
+    if not shutil.which("cargo"):
+        raise AbsentError("no compiler: cargo is not on PATH")
+    command = ["cargo", "build", "--release", "--quiet", "--target-dir", str(folder / "pyo3")]
+    with machine.all_cores():
+        env = os.environ | {"PYO3_PYTHON": sys.executable}
+        done = subprocess.run(command, cwd=BENCH / "pyo3_peer", env=env, capture_output=True, text=True)
+    if done.returncode != 0:
+        raise AbsentError(f"pyo3_peer does not build: {done.stderr[-300:]}")
+    return load_module("pyo3_peer", folder / "pyo3" / "release" / "libpyo3_peer.so")

@@ -1,6 +1,6 @@
-"""Objects and values: methods, attributes, lists of strings and dicts, beside nanobind's and Python's own.
+"""Objects and values: methods, attributes, lists of strings and dicts, beside PyO3's, nanobind's and Python's own.
 
-`python -P bench/objects.py` prints the table; with --write, it also writes it to docs/benchmarks.md. The contestants take turns, and the fastest round of each counts.
+`python -P bench/objects.py` prints the table, without PyO3 where there is no cargo; with --write, it also writes it to docs/benchmarks.md. The contestants take turns, and the fastest round of each counts.
 """
 
 from __future__ import annotations
@@ -129,10 +129,11 @@ def main() -> None:
     rounds = next((int(word) for word in sys.argv[1:] if word.isdecimal()), 15)
     contestants: dict[str, Any] = {"godlpack": godlpack.load_inline(SOURCE, name="objects")}
     with TemporaryDirectory(prefix="godlpack-bench-") as folder:
-        try:
-            contestants["nanobind"] = native.nanobind(Path(folder))
-        except native.AbsentError as error:
-            print(f"nanobind: {error}")
+        for name, make in {"PyO3": native.pyo3, "nanobind": native.nanobind}.items():
+            try:
+                contestants[name] = make(Path(folder))
+            except native.AbsentError as error:
+                print(f"{name}: {error}")
         contestants["Python"] = PYTHON
         found = measure(contestants, rounds)
     rows = []
@@ -147,7 +148,7 @@ def main() -> None:
         projects.write(
             "## Objects and values\n",
             "A method without arguments, an attribute that is a number, a new object, lists of strings and a dict, beside "
-            "nanobind's and Python's own; functions and methods give up the GIL, except Python's. `python -P "
+            "PyO3's, nanobind's and Python's own; functions and methods give up the GIL, except Python's. `python -P "
             "bench/objects.py --write` measures them in turn, and writes this section; the fastest round of each counts. "
             f"`o.m()` takes {share:.2f} of `f()`.",
             made,

@@ -98,7 +98,12 @@ func (c *Call) checkTensor(s *slot, cell packed.Cell, flags dlpack.Flags, at pos
 		t, err = c.seeBytes(cell, at)
 		flags = dlpack.ReadOnly
 	default:
-		return &refusal{Kind: TypeError, Msg: "want " + s.want + ", got " + cell.Code.String()}
+		text := "want " + s.want + ", got " + cell.Code.String()
+		switch cell.Code {
+		case packed.CodeInt, packed.CodeFloat, packed.CodeBool, packed.CodeList, packed.CodeTuple:
+			text += ": pass an array (numpy.asarray(x))"
+		}
+		return &refusal{Kind: TypeError, Msg: text}
 	}
 	if err == nil && !flags.Has(packed.Checked) {
 		err = t.Validate()

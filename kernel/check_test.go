@@ -51,12 +51,12 @@ func TestRefusals(t *testing.T) {
 		args   []any
 		want   string
 	}{
-		{"kind", []kernel.Param{float("n")}, []any{3}, "TypeError: f(): argument 'x': want float32[n] on cpu, got int"},
+		{"kind", []kernel.Param{float("n")}, []any{3}, "TypeError: f(): argument 'x': want float32[n] on cpu, got int: pass an array (numpy.asarray(x))"},
 		{"none", []kernel.Param{float("n")}, []any{nil}, "TypeError: f(): argument 'x': want float32[n] on cpu, got None"},
 		{"dtype", []kernel.Param{tensorOf("x", []dlpack.DType{dlpack.Float32, dlpack.Float64}, "n", "m")}, []any{ints},
 			"TypeError: f(): argument 'x': want float32|float64[n, m] on cpu, got int64[4] on cpu"},
 		{"rank", []kernel.Param{float("n")}, []any{x23}, "TypeError: f(): argument 'x': want float32[n] on cpu, got float32[2, 3] on cpu"},
-		{"no axes", []kernel.Param{float([]kernel.Extent{}...)}, []any{3.0}, "TypeError: f(): argument 'x': want float32[] on cpu, got float"},
+		{"no axes", []kernel.Param{float([]kernel.Extent{}...)}, []any{3.0}, "TypeError: f(): argument 'x': want float32[] on cpu, got float: pass an array (numpy.asarray(x))"},
 		{"scalar", []kernel.Param{float([]kernel.Extent{}...)}, []any{x23},
 			"TypeError: f(): argument 'x': want float32[] on cpu, got float32[2, 3] on cpu"},
 		{"rank with dots", []kernel.Param{float("n", "...", "m", "k")}, []any{x23},

@@ -6,6 +6,7 @@ import (
 	"math"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"testing"
 	"unsafe"
@@ -437,4 +438,18 @@ func TestNestedCalls(t *testing.T) {
 	}
 	equal(t, "sum", called.result(t, h), int64(55))
 	runtime.KeepAlive(called)
+}
+
+func TestRagged(t *testing.T) {
+	for _, rows := range [][][]int16{nil, {nil}, {{1, 2}, nil, {3}, {}}} {
+		values, offsets := kernel.Ragged(nil, rows)
+		if offsets.Len() != len(rows)+1 || offsets.At(0) != 0 || offsets.At(len(rows)) != int64(values.Len()) {
+			t.Fatalf("%v: %d offsets, %d values", rows, offsets.Len(), values.Len())
+		}
+		for i, row := range rows {
+			if got := values.Slice()[offsets.At(i):offsets.At(i+1)]; !slices.Equal(got, row) {
+				t.Errorf("%v: row %d: %v", rows, i, got)
+			}
+		}
+	}
 }

@@ -1,6 +1,7 @@
 """Fixtures for all tests: the leak counters, what more than one module builds, and the frameworks, whose tests are
 skipped where they are missing."""
 
+import faulthandler
 import gc
 import os
 import subprocess
@@ -20,6 +21,9 @@ from helpers.driver import scripted
 
 hypothesis.settings.register_profile("untimed", deadline=None)
 hypothesis.settings.load_profile("untimed")
+
+# The thread that ends a test after its time (faulthandler_timeout) is missing in a forked child, whose end would wait for it.
+os.register_at_fork(before=faulthandler.cancel_dump_traceback_later)
 
 PASSED = pytest.StashKey[bool]()
 

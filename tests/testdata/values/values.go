@@ -9,6 +9,7 @@ import (
 	"math/big"
 	"time"
 
+	"godlpack/kernel"
 	"godlpack/tensor"
 )
 
@@ -288,3 +289,9 @@ func Text(what string) (map[string]string, error) { return map[string]string{"a"
 
 //godlpack:export
 func Year(n int) []time.Time { return []time.Time{time.Date(n, 1, 1, 0, 0, 0, 0, time.UTC)} }
+
+//godlpack:export
+func Ragged(ctx *kernel.Ctx, rows [][]float32) (values tensor.Of[float32], offsets tensor.Of[int64]) {
+	v, o := kernel.Ragged(ctx, rows)
+	return v.Of, o.Of
+}
