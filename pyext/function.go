@@ -127,6 +127,8 @@ func unfit(c *cpython.Call) error {
 	switch {
 	case want == "":
 		want = "a tensor, a number, a str, bytes, a list, a callable or None"
+	case strings.Contains(want, "str") && x.Type().Has("__fspath__"):
+		got += ": pass its text (os.fspath(x))"
 	case inList:
 		got += " in a list"
 	case strings.HasPrefix(want, "list") && x.Type().Has("__iter__") && !x.Type().Has("keys"):

@@ -2,6 +2,8 @@
 
 import collections
 import inspect
+import os
+import pathlib
 import re
 
 import pytest
@@ -73,6 +75,9 @@ func Floats(x []float64) int { return len(x) }
 func Text(x string) string { return x }
 
 //godlpack:export
+func Texts(x []string) int { return len(x) }
+
+//godlpack:export
 func Call(x kernel.Callable) error {
 	_, err := x.Call()
 	return err
@@ -98,6 +103,7 @@ WANTS = {
     "ints": "list of int",
     "floats": "list of float",
     "text": "str",
+    "texts": "list of str",
     "call": "callable",
     "sum": "float64[...] on cpu",
     "converted": "float64[...] on cpu, C-contiguous",
@@ -129,6 +135,25 @@ def test_lists_of_what_can_be_iterated(m, value):
 def test_elements_that_nobody_takes(m):
     with pytest.raises(TypeError, match=r"ints\(\): argument 'x': want list of int, got set in a list$"):
         m.ints([1, {2}])
+
+
+def test_paths(m):
+    path = pathlib.PurePath("a")
+    for call, wanted in (lambda: m.text(path), "str"), (lambda: m.texts(["b", path]), "list of str"):
+        with pytest.raises(
+            TypeError, match=rf"want {wanted}, got pathlib\.PurePosixPath: pass its text \(os\.fspath\(x\)\)$"
+        ):
+            call()
+    assert m.text(os.fspath(path)) == "a"
+
+
+@pytest.mark.parametrize("x", [3, 2.5, True, [1.0, 2], (1.0,), [[1], [2]]], ids=str)
+def test_numbers_in_the_place_of_tensors(m, x):
+    np = pytest.importorskip("numpy")
+    for function in m.sum, m.converted:
+        with pytest.raises(TypeError, match=r"got \w+: pass an array \(numpy\.asarray\(x\)\)$"):
+            function(x)
+    assert m.converted(np.asarray(x)) == np.sum(x)
 
 
 def test_what_callables_return(m):
