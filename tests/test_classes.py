@@ -574,6 +574,38 @@ def test_pools(go, method):
         assert list(pool.map(total, [go.Index(n, "ab") for n in range(1, 9)])) == [n + 2 for n in range(1, 9)]
 
 
+class Dims:
+    """A dataset with an object of Go, that of the parent or, with fresh, one that each worker makes."""
+
+    def __init__(self, ix, fresh=None):
+        self.ix, self.fresh = ix, fresh
+
+    def __len__(self):
+        return 8
+
+    def __getitem__(self, i):
+        if self.fresh:
+            self.ix, self.fresh = self.fresh(7), None
+        return self.ix.dim + i
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
+def test_data_loader(go, method):
+    torch = pytest.importorskip("torch")
+
+    def dims(dataset):
+        loader = torch.utils.data.DataLoader(dataset, 4, num_workers=1, multiprocessing_context=method)
+        return [batch.tolist() for batch in loader]
+
+    wanted = [[7, 8, 9, 10], [11, 12, 13, 14]]
+    if method == "fork":  # does not pickle: the workers have the parent's object
+        with pytest.raises(RuntimeError, match="was made before this process was forked"):
+            dims(Dims(go.Index(7)))
+        assert dims(Dims(None, go.Index)) == wanted
+    else:
+        assert dims(Dims(go.Index(7))) == wanted
+
+
 CHILD = """
 import os, sys
 import godlpack as gd
