@@ -36,6 +36,7 @@ def built(*options: str, **environment: str) -> Iterator[Path]:
 
 def test(folder: Path, *arguments: str, **environment: str) -> int:
     """The exit status of pytest with the package in the folder."""
-    command = [sys.executable, "-P", "-m", "pytest", "-q", *arguments]
+    patience = ["-o", "faulthandler_timeout=600", "-o", "faulthandler_exit_on_timeout=true"]
+    command = [sys.executable, "-P", "-m", "pytest", "-q", *patience, *arguments]
     env = os.environ | environment | {"PYTHONPATH": str(folder)}
     return subprocess.run(command, cwd=ROOT, env=env).returncode

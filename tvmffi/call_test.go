@@ -220,7 +220,7 @@ func TestRefusals(t *testing.T) {
 		{stranger, vector, "TypeError: f(): argument 'x': want a value that Go functions can take, got a fake.Type"},
 		{deep, list(vector), "ValueError: f(): argument 'x': want lists nested at most 32 deep"},
 		{packed.Any{Index: 13}, vector, "TypeError: f(): argument 'x': want a value that TVM's packed-function convention supports, got type index 13"},
-		{packed.Any{Index: packed.AnyInt}, vector, "TypeError: f(): argument 'x': want float32[n] on cpu, got int"},
+		{packed.Any{Index: packed.AnyInt}, vector, "TypeError: f(): argument 'x': want float32[n] on cpu, got int: pass an array (numpy.asarray(x))"},
 	} {
 		if _, err := f.invoke(nothing, []kernel.Param{c.kind}, nil, c.arg); err == nil || err.Error() != c.want {
 			t.Errorf("got %v, want %s", err, c.want)
