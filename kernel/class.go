@@ -27,6 +27,7 @@ const (
 	Static       Role = "static" // without an object
 	Getter       Role = "get"    // of an attribute, which has the function's name
 	Setter       Role = "set"
+	Next         Role = "next" // takes elements of the Iterator that the function of this name returned; not for callers
 )
 
 // A class is a registered Class.

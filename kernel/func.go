@@ -16,6 +16,9 @@ type Func struct {
 	Doc     string  `json:"doc,omitempty"`   // a description, as in Go's doc comment
 	Params  []Param `json:"params"`
 	Results []Param `json:"results"` // only descriptions of values: names may be empty
+	// Yields describes the elements of the Iterator that is the result: one Param, or two for pairs. Another function, of the
+	// role Next, takes them.
+	Yields []Param `json:"yields,omitempty"`
 	// HoldGIL states that the host need not let its other threads run meanwhile. It is for functions that take about a
 	// microsecond and wait for nothing: no Parallel, no callbacks.
 	HoldGIL bool `json:"hold_gil,omitempty"`
@@ -84,7 +87,7 @@ func (f *Func) label() string {
 // clashes reports whether another function has the same name in the same place.
 func (f *Func) clashes(other *Func) bool {
 	accessors := f.Role != other.Role && (f.Role == Getter || f.Role == Setter) && (other.Role == Getter || other.Role == Setter)
-	return f.Class == other.Class && f.Name == other.Name && !accessors
+	return f.Class == other.Class && f.Name == other.Name && !accessors && (f.Role == Next) == (other.Role == Next)
 }
 
 // errUnprepared is the error for a call of a Func that was neither registered nor prepared.

@@ -137,21 +137,30 @@ func (t *table) place() (uint32, error) {
 }
 
 func (t *table) release(place uint32, count int64) {
+	if it, ok := t.remove(place, count).(*Iterator); ok {
+		it.close()
+	}
+}
+
+// remove frees a place that the host has no more, and returns its object; nil if the host has it still.
+func (t *table) remove(place uint32, count int64) any {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	e := t.entryAt(place)
 	if e == nil || e.class == nil {
-		return
+		return nil
 	}
 	if e.given -= count; e.given > 0 {
-		return
+		return nil
 	}
+	value := e.value
 	if e.pinner != nil {
 		e.pinner.Unpin()
 	}
 	delete(t.known, identity{addressOf(e.value), e.class})
 	*e = entry{}
 	t.free = append(t.free, place)
+	return value
 }
 
 // Held returns the number of objects that the host has, or has dropped and not yet released.

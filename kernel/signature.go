@@ -46,12 +46,13 @@ func defaultText(p *Param, equals string) string {
 }
 
 func (f *Func) returnsTensor() bool {
-	return slices.ContainsFunc(f.Results, func(p Param) bool { return holdsTensor(&p) })
+	return slices.ContainsFunc(slices.Concat(f.Results, f.Yields), func(p Param) bool { return holdsTensor(&p) })
 }
 
-// takesOut reports whether the caller can pass tensors for the results: not for lists, whose lengths are not known before.
+// takesOut reports whether the caller can pass tensors for the results: not for lists and iterators, whose lengths are not known
+// before.
 func (f *Func) takesOut() bool {
-	return f.returnsTensor() && !slices.ContainsFunc(f.Results, func(p Param) bool { return p.Kind == KindList && holdsTensor(&p) })
+	return f.returnsTensor() && f.Yields == nil && !slices.ContainsFunc(f.Results, func(p Param) bool { return p.Kind == KindList && holdsTensor(&p) })
 }
 
 func holdsTensor(p *Param) bool {
@@ -134,9 +135,13 @@ func (f *Func) returns() string {
 	if len(f.Results) == 0 || f.Role == Constructor {
 		return ""
 	}
-	texts := make([]string, len(f.Results))
-	for i := range f.Results {
-		p := f.Results[i]
+	results, head := f.Results, "\n\nReturns:\n    "
+	if f.Yields != nil {
+		results, head = f.Yields, "\n\nReturns an iterator of:\n    "
+	}
+	texts := make([]string, len(results))
+	for i := range results {
+		p := results[i]
 		p.Order, p.Mutable = AnyOrder, false
 		texts[i] = wanted(&p) + notes(&p)
 		if p.Shared {
@@ -146,7 +151,7 @@ func (f *Func) returns() string {
 			texts[i] = p.Name + ": " + texts[i]
 		}
 	}
-	return "\n\nReturns:\n    " + strings.Join(texts, "\n    ")
+	return head + strings.Join(texts, "\n    ")
 }
 
 func (f *Func) raises() string {

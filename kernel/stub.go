@@ -58,12 +58,20 @@ func StubDoc(doc string) string {
 }
 
 func (f *Func) resultHint() string {
-	if len(f.Results) == 0 {
+	if f.Yields != nil {
+		return "Iterator[" + hintOf(f.Yields) + "]"
+	}
+	return hintOf(f.Results)
+}
+
+// hintOf returns the Python type of values that are returned together.
+func hintOf(results []Param) string {
+	if len(results) == 0 {
 		return "None"
 	}
-	hints := make([]string, len(f.Results))
-	for i := range f.Results {
-		hints[i] = hint(&f.Results[i], false)
+	hints := make([]string, len(results))
+	for i := range results {
+		hints[i] = hint(&results[i], false)
 	}
 	if len(hints) == 1 {
 		return hints[0]

@@ -28,7 +28,7 @@ def members(cls):
     """A type's own public members, and the special methods that the extension documents."""
     in_extension = cls.__module__ == "godlpack"
     for name, member in vars(cls).items():
-        special = in_extension and member.__doc__ and name != "__new__" and not isinstance(member, SLOTS)
+        special = in_extension and member.__doc__ and name not in ("__new__", "__weakref__") and not isinstance(member, SLOTS)
         if (inspect.isroutine(member) or inspect.isdatadescriptor(member)) and (special or not name.startswith("_")):
             yield name, member
 
@@ -113,7 +113,7 @@ def test_format(name, thing):
 
 
 # Users do not call these, whatever their signatures are.
-NOT_CALLED = (Exception, enum.Enum, gd.Tensor, gd.Function, gd.Method, gd.Object)
+NOT_CALLED = (Exception, enum.Enum, gd.Tensor, gd.Function, gd.Iterator, gd.Method, gd.Object)
 
 
 @each(CALLABLES)

@@ -16,7 +16,7 @@ from helpers import environment
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 GUIDE, README = DOCS / "guide.md", ROOT / "README.md"
-PAGES = [GUIDE, *sorted(DOCS.glob("how-to/[!i]*.md"))]
+PAGES = [GUIDE, *sorted(page for page in DOCS.glob("how-to/*.md") if page.stem != "index")]
 
 
 NEEDS = {"gpu": ["torch"], "publish": ["auditwheel", "build", "twine"]}  # packages, in addition to numpy and hatchling

@@ -44,6 +44,8 @@ CHILDREN = [  # forks, and the end of a process whose daemon thread is in a call
     "tests/test_attributes.py::test_forked",
     "tests/test_exclusive.py::test_forked",
     "tests/test_shared_results.py::test_fork",
+    "tests/test_iterators.py::test_exit_with_open_iterators",
+    "tests/test_iterators.py::test_forked",
 ]
 FRAMEWORKS = [  # torch and jax take most of a minute to load under the sanitizer
     "tests/test_lifetime.py::test_after_finalization_of_others",

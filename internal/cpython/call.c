@@ -79,11 +79,11 @@ GD_RARE static bool convert_arguments(call *c, PyObject **all) {
   return true;
 }
 
-/* Converts the result; takes it. */
-GD_RARE static PyObject *convert_result(const gd_function *f, PyObject *made) {
-  PyObject *convert = PyTuple_GetItem(f->converts, f->count), *x = made;
+/* Converts the result; takes it. An iterator makes its tensors later, of the type like. */
+GD_RARE static PyObject *convert_result(const call *c, PyObject *made) {
+  PyObject *convert = PyTuple_GetItem(c->f->converts, c->f->count), *x = made;
   if (convert == Py_None) return made;
-  made = PyObject_CallFunctionObjArgs(convert, x, NULL);
+  made = PyObject_CallFunctionObjArgs(convert, x, c->outputs.like, NULL);
   Py_DecRef(x);
   return made;
 }
@@ -128,7 +128,7 @@ PyObject *gd_call(PyObject *self, PyObject *const *args, size_t nargs, PyObject 
     if (c->objects_of != NULL && c->entry.library != NULL && c->objects_of != c->entry.library)
       c->entry.library = NULL, gd_object_lost(c, (PyObject *)gd_object_type);
     made = c->entry.library == NULL ? NULL : enter(c, &list);
-    if (made != NULL && f->converts != NULL) made = convert_result(f, made);
+    if (made != NULL && f->converts != NULL) made = convert_result(c, made);
   }
   if (c->entry.lost) return gd_give_frame(fr, true), NULL;
   gd_call_end(c);

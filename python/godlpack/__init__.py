@@ -38,6 +38,7 @@ TYPE_CHECKING = False  # type checkers take it for True; importing typing would 
 if TYPE_CHECKING:
     from . import cuda
     from ._inline import load, load_inline
+    from ._iterators import Iterator
     from ._library import load_module
     from ._logs import capture_logs
     from ._threads import get_num_threads, set_num_threads
@@ -50,6 +51,7 @@ __all__ = [
     "Device",
     "DeviceType",
     "Function",
+    "Iterator",
     "Method",
     "Object",
     "Tensor",
@@ -83,6 +85,7 @@ def __getattr__(name: str) -> object:
         return importlib.import_module(".cuda", __name__)
     module = {
         "BuildError": "._inline",
+        "Iterator": "._iterators",
         "capture_logs": "._logs",
         "get_num_threads": "._threads",
         "load": "._inline",

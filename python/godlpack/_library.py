@@ -27,6 +27,7 @@ from ._threads import register_threadpool
 from ._values import ExportedEnum, ExportedRecord, Types, converted
 
 SIDECAR_VERSION = 1
+ITERATOR = "_Iterator"  # the class of Go's parts of iterators, in each library that has some
 
 
 class Origin(NamedTuple):
@@ -151,11 +152,13 @@ def load_from(how: str, what: str, name: str, library: Path) -> ModuleType:
     made: list[Function | Method] = []
     values = types_of(origin)
     with making:
-        for index, declaration in enumerate(declared):
+        for index, declaration in reversed(list(enumerate(declared))):
             function = alive.get((origin, qualified(declaration)))
             if function is None or declarations[function] != declaration:
-                function = make(origin, index, declaration, check, values, [one["name"] for one in types])
+                takes = made[-1] if declaration.get("yields") else None  # the function after it
+                function = make(origin, index, declaration, check, values, [one["name"] for one in types], takes)
             made.append(function)
+        made.reverse()
         if origin[3:] not in log_functions:
             log_functions[origin[3:]] = make_log_functions(origin, check)
         exported: list[Any] = [
@@ -163,11 +166,16 @@ def load_from(how: str, what: str, name: str, library: Path) -> ModuleType:
             *make_exceptions(origin, errors, made),
         ]
     exported += values.classes.values()
-    exported += [function for function in made if not declarations[function].get("class")]
+    exported = [thing for thing in exported if thing.__name__ != ITERATOR]
+    exported += [function for function in made if is_exported(declarations[function])]
     for thing in exported:
         setattr(module, thing.__name__, thing)
     vars(module).update(__file__=str(library), __all__=[thing.__name__ for thing in exported])
     return module
+
+
+def is_exported(declaration: dict[str, Any]) -> bool:
+    return not declaration.get("class") and declaration.get("role") != "next"
 
 
 @functools.cache
@@ -175,16 +183,22 @@ def types_of(origin: Origin) -> Types:
     return Types(origin.module, lambda made: origins.update({made: origin}))
 
 
-def conversions(types: Types, declaration: dict[str, Any]) -> tuple[Callable[[Any], Any] | None, ...] | None:
-    """The conversion of each argument, and of the result; None if there are none."""
+def conversions(
+    types: Types, declaration: dict[str, Any], takes: Function | Method | None
+) -> tuple[Callable[..., Any] | None, ...] | None:
+    """The conversion of each argument, and of the result, which also gets the type of tensors; None if there are none."""
     params, results = declaration["params"] or (), declaration["results"] or ()
-    if not any(p["kind"] == "value" for p in (*params, *results)):
+    yields = declaration.get("yields")
+    if not yields and not any(p["kind"] == "value" for p in (*params, *results)):
         return None
     label = f"{qualified(declaration)}()"
     of_params = [
         converted(types.to_go(p["type"]), f"{label}: argument '{p['name']}'") if p["kind"] == "value" else None
         for p in params
     ]
+    if yields:
+        iterators = import_module("._iterators", __package__)
+        return (*of_params, iterators.maker(qualified(declaration), takes, len(yields) == 2, outputs(declaration) != 0))
     of_results = [types.to_python(p["type"]) if p["kind"] == "value" else None for p in results]
     if not any(of_results):
         return (*of_params, None)
@@ -199,10 +213,13 @@ def together(conversions: list[Callable[[Any], Any] | None]) -> Callable[[Any], 
     )
 
 
+SUFFIXES = {"set": ".setter", "next": ".next"}
+
+
 def qualified(declaration: dict[str, Any]) -> str:
-    """The name of a function in its module: "search", "Index.search"; a setter's differs from its getter's."""
+    """The name of a function in its module: "search", "Index.search"; others of that name have a suffix."""
     name = f"{declaration['class']}.{declaration['name']}" if declaration.get("class") else declaration["name"]
-    return f"{name}.setter" if declaration.get("role") == "set" else name
+    return name + SUFFIXES.get(declaration.get("role", ""), "")
 
 
 def make_classes(
@@ -219,12 +236,15 @@ def make_classes(
     if key not in classes:
         pairs = list(zip(declared, made, strict=True))
         classes[key] = tuple(
-            class_of(one, origin.module, [pair for pair in pairs if pair[0].get("class") == one["name"]])
-            for one in types
+            class_of(one, origin.module, [pair for pair in pairs if is_member(pair[0], one["name"])]) for one in types
         )
         origins.update(dict.fromkeys(classes[key], origin))
     _set_classes(origin.library, check, classes[key])
     return classes[key]
+
+
+def is_member(declaration: dict[str, Any], name: str) -> bool:
+    return declaration.get("class") == name and declaration.get("role") != "next"
 
 
 def make_exceptions(
@@ -361,8 +381,10 @@ def place(declaration: dict[str, Any], names: list[str]) -> tuple[int, str, int]
 
 
 def outputs(declaration: dict[str, Any]) -> int:
-    """The number of tensors a function returns; -1 for a list of tensors, which allows like= but not out=."""
+    """The number of tensors a function returns; -1 for a list of tensors or an iterator, which allow like= but not out=."""
     results = declaration["results"] or ()  # Go writes null for none
+    if any(element["kind"] == "tensor" for element in declaration.get("yields") or ()):
+        return -1
     if any(result["kind"] == "list" and result["elem"]["kind"] == "tensor" for result in results):
         return -1
     return sum(result["kind"] == "tensor" for result in results)
@@ -372,9 +394,15 @@ ROLES = {"method": 1, "get": 1, "set": 1, "new": 2}  # gd_role of C
 
 
 def make(
-    origin: Origin, index: int, declaration: dict[str, Any], check: Callable[..., None], types: Types, names: list[str]
+    origin: Origin,
+    index: int,
+    declaration: dict[str, Any],
+    check: Callable[..., None],
+    types: Types,
+    names: list[str],
+    takes: Function | Method | None,
 ) -> Function | Method:
-    """names: of the library's classes, by their numbers."""
+    """names: of the library's classes, by their numbers; takes: the function that takes the elements of its iterators."""
     params = parameters(declaration)
     writes = sum(mutable << i for i, (_, mutable) in enumerate(params))
     text = declaration.get("signature") or written(declaration)
@@ -387,7 +415,7 @@ def make(
         check,
         index,
         name,
-        qualified(declaration).removesuffix(".setter"),
+        qualified(declaration).removesuffix(SUFFIXES.get(declaration.get("role", ""), "")),
         origin.module,
         declaration.get("docstring") or declaration.get("doc") or "",
         text,
@@ -397,7 +425,7 @@ def make(
         bool(declaration.get("hold_gil")),
         default_like(Path(origin.library), declaration),
         role,
-        conversions(types, declaration),
+        conversions(types, declaration, takes),
         *passing(declaration),
         offset,
         letter,

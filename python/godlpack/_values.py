@@ -253,7 +253,7 @@ class Types:
 def converted(convert: Convert, place: str) -> Convert:
     """A conversion whose errors name the function and the argument, or the result."""
 
-    def of(x: Any) -> Any:
+    def of(x: Any, like: object = None) -> Any:
         try:
             return convert(x)
         except ConversionError as refusal:

@@ -7,8 +7,23 @@ import (
 	"godlpack/cmd/godlpack/source"
 )
 
-// read returns the expression that reads argument i.
+// read returns the expression that reads argument i. An iterator goes on when the call has ended: it gets copies of the caller's
+// memory.
 func (f *file) read(v source.Value, i int) string {
+	text := f.borrowed(v, i)
+	switch {
+	case f.keeps && v.Form == source.Of:
+		return fmt.Sprintf("%s.Copied(%s)", f.kernel(), text)
+	case f.keeps && v.Form == source.List && v.Items.Form == source.Of:
+		return fmt.Sprintf("%s.CopiedList(%s)", f.kernel(), text)
+	case f.keeps && v.Form == source.Bytes:
+		return fmt.Sprintf("%s.Clone(%s)", f.use("bytes", "bytes"), text)
+	}
+	return text
+}
+
+// borrowed returns the expression that reads argument i, which may be the caller's memory.
+func (f *file) borrowed(v source.Value, i int) string {
 	switch v.Form {
 	case source.Int:
 		return fmt.Sprintf("%s.Int[%s](c, %d)", f.kernel(), f.typeText(v.Type), i)

@@ -70,8 +70,11 @@ func (f *file) typeParams(fn *source.Func) string {
 // body writes the call itself, and the code that returns its results.
 func (f *file) body(fn *source.Func) {
 	receiver := 0 // its place among the arguments
-	if fn.Context {
+	if fn.Context || fn.Cancel {
 		receiver = 1
+	}
+	if fn.Iterator != nil {
+		f.line("it := %s.NewIterator(c, %d)", f.kernel(), fn.Iterator.Prefetch)
 	}
 	arguments := f.arguments(fn)
 	if fn.Access == source.Restore {
@@ -92,8 +95,12 @@ func (f *file) body(fn *source.Func) {
 		results = append(results, fmt.Sprintf("r%d", i))
 	}
 	f.invoke(fn, results, fmt.Sprintf("%s%s(%s)", target, instance(fn), strings.Join(arguments, ", ")))
-	for i, v := range fn.Results {
-		f.give(v, results[i])
+	if fn.Iterator != nil {
+		f.begin(fn)
+	} else {
+		for i, v := range fn.Results {
+			f.give(v, results[i])
+		}
 	}
 	if results != nil || !fn.Fails {
 		f.line("return nil")
@@ -101,12 +108,28 @@ func (f *file) body(fn *source.Func) {
 	f.line("}")
 }
 
+// begin writes the code that begins an iterator over the result r0.
+func (f *file) begin(fn *source.Func) {
+	var params, returns []string
+	for i, v := range fn.Iterator.Lists {
+		params = append(params, fmt.Sprintf("e%d %s", i, f.typeText(v.Type)))
+		returns = append(returns, f.result(v, fmt.Sprintf("e%d", i)))
+	}
+	f.line("%s.%s(it, r0, func(c *%[1]s.Call, %[3]s) {", f.kernel(), fn.Iterator.Start, strings.Join(params, ", "))
+	f.line("%s\n})", strings.Join(returns, "\n"))
+	f.line("%s", f.result(fn.Results[0], "it"))
+}
+
 // arguments writes the code that reads the arguments, and returns their expressions.
 func (f *file) arguments(fn *source.Func) []string {
 	var all []string
-	if fn.Context {
+	switch {
+	case fn.Context:
 		all = append(all, "c.Ctx()")
+	case fn.Cancel:
+		all = append(all, "it.Context()")
 	}
+	f.keeps = fn.Iterator != nil
 	for i, v := range fn.Args {
 		switch {
 		case v.Options != nil:

@@ -21,6 +21,7 @@ var kinds = map[kernel.Kind]string{
 // roles maps each role to its Go name.
 var roles = map[kernel.Role]string{
 	kernel.Method: "Method", kernel.Constructor: "Constructor", kernel.Static: "Static", kernel.Getter: "Getter", kernel.Setter: "Setter",
+	kernel.Next: "Next",
 }
 
 // passings maps each way of passing to its Go name.
@@ -29,6 +30,10 @@ var passings = map[kernel.Passing]string{kernel.KeywordOnly: "KeywordOnly", kern
 // class writes the registration of a class, which precedes that of the functions: variables are initialized first.
 func (f *file) class(c *source.Class) {
 	f.line("")
+	if c.IsIterator() {
+		f.line("var %s = %s.RegisterIterators()", className(c), f.kernel())
+		return
+	}
 	f.line("var %s = %s.RegisterClass[%s](%s.Class{", className(c), f.kernel(), c.Go, f.kernel())
 	f.line("Name: %q,", c.Decl.Name)
 	if c.Decl.Doc != "" {
@@ -71,13 +76,17 @@ func (f *file) register(fn *source.Func) {
 	f.line("%s.Register(%[1]s.Func{", f.kernel())
 	f.line("Name: %q,", fn.Decl.Name)
 	if fn.Class != nil {
-		f.line("Class: %q,\nRole: %s.%s,", fn.Decl.Class, f.kernel(), roles[fn.Decl.Role])
+		f.line("Class: %q,", fn.Decl.Class)
+	}
+	if fn.Decl.Role != kernel.FreeFunction {
+		f.line("Role: %s.%s,", f.kernel(), roles[fn.Decl.Role])
 	}
 	if fn.Decl.Doc != "" {
 		f.line("Doc: %s,", docText(fn.Decl.Doc))
 	}
 	f.params("Params", fn.Decl.Params, fn.Args)
 	f.params("Results", fn.Decl.Results, fn.Results)
+	f.params("Yields", fn.Decl.Yields, make([]source.Value, len(fn.Decl.Yields)))
 	if fn.Decl.HoldGIL {
 		f.line("HoldGIL: true,")
 	}
@@ -88,7 +97,11 @@ func (f *file) register(fn *source.Func) {
 	if fn.Decl.Like != "" {
 		f.line("Like: %q,", fn.Decl.Like)
 	}
-	f.line("Do: %s,", callName(fn))
+	if fn.Decl.Role == kernel.Next {
+		f.line("Do: %s.Take,", f.kernel())
+	} else {
+		f.line("Do: %s,", callName(fn))
+	}
 	f.line("})")
 }
 

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"godlpack/cmd/godlpack/source"
+	"godlpack/kernel"
 )
 
 // Header is the first line of each generated Go file, in the standard form for tools.
@@ -19,6 +20,7 @@ type file struct {
 	strings.Builder
 	pkg     *source.Package
 	imports map[string]string // path -> the name it has in this file
+	keeps   bool              // the function that is being written keeps its arguments
 }
 
 // Go returns the glue file of a package, formatted.
@@ -37,7 +39,9 @@ func Go(pkg *source.Package) ([]byte, error) {
 	}
 	f.line("}")
 	for _, fn := range pkg.Funcs {
-		f.call(fn)
+		if fn.Decl.Role != kernel.Next {
+			f.call(fn)
+		}
 	}
 	text, err := format.Source([]byte(f.head() + f.String()))
 	if err != nil {

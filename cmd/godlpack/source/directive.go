@@ -25,6 +25,7 @@ var directives = []struct{ verb, usage, purpose string }{
 		"result", "//godlpack:result [NUMBER] [shape=[n,3]] [device=cpu|cuda|any] [shared] [like=numpy|torch|jax|cupy|godlpack]",
 		"the properties of a tensor result, numbered from 0; shared: its memory is not copied; like: its framework if no argument is a tensor; above the package clause: for all functions",
 	},
+	{"prefetch", "//godlpack:prefetch N", "above a function that returns an iterator: how many elements its code is ahead of Python, 1 without the directive; 0: none"},
 	{"gil", "//godlpack:gil hold", "keep the GIL during the call: for functions that take microseconds"},
 	{
 		"state", "//godlpack:state fork=fresh|refuse",

@@ -17,10 +17,12 @@ type Func struct {
 	Decl       *kernel.Func // its declaration for Python
 	TypeParams []TypeParam
 	Context    bool // its first parameter is a *kernel.Ctx, which is not in Args
+	Cancel     bool // its first parameter is a context.Context, which is not in Args
 	Args       []Value
 	Results    []Value
-	Fails      bool   // its last result is an error, which is not in Results
-	Class      *Class // that it belongs to; nil for a function alone
+	Fails      bool      // its last result is an error, which is not in Results
+	Iterator   *Iterator // its result; nil if it is another
+	Class      *Class    // that it belongs to; nil for a function alone
 	Access     Access
 
 	at token.Pos
@@ -103,6 +105,8 @@ func (r *reader) callable(decl *ast.FuncDecl, marks []directive, c *Class, role 
 	r.results(fn, decl, signature)
 	r.args(fn, marks)
 	r.resultMarks(fn, marks)
+	r.prefetch(fn, marks)
+	r.checkIterator(fn)
 	if role == kernel.Setter {
 		for i := range fn.Args {
 			fn.Decl.Params[i].Optional = fn.Decl.Params[i].Optional || fn.Args[i].Form == Object || fn.Args[i].Form == Interface
@@ -230,6 +234,10 @@ func (r *reader) params(fn *Func, decl *ast.FuncDecl, signature *types.Signature
 			fn.Context = true
 			continue
 		}
+		if name, _ := nameOf(t); i == 0 && name == "context.Context" {
+			fn.Cancel = true
+			continue
+		}
 		if o := r.optionsOf(t); o != nil {
 			r.optionParams(fn, o, t, id)
 			continue
@@ -276,6 +284,9 @@ func (r *reader) results(fn *Func, decl *ast.FuncDecl, signature *types.Signatur
 		t := signature.Results().At(i).Type()
 		if isError(t) && i == len(all)-1 {
 			fn.Fails = true
+			continue
+		}
+		if r.iterator(fn, t, id) {
 			continue
 		}
 		v := r.valueOf(t)

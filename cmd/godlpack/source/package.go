@@ -191,6 +191,7 @@ func read(p *packages.Package, folder string) (*Package, error) {
 	r.checkBases()
 	r.twice(pkg.Funcs)
 	pkg.Classes, pkg.Errors, pkg.fork = r.classes, r.errors, r.fork
+	pkg.addNexts()
 	for _, c := range pkg.Classes {
 		c.Makers = pkg.makers(c)
 	}
@@ -205,6 +206,20 @@ func read(p *packages.Package, folder string) (*Package, error) {
 		return nil, errors.New(relative(folder) + ": no function and no type is exported: write //godlpack:export above each that Python is to use")
 	}
 	return pkg, nil
+}
+
+// addNexts adds the functions that take the elements of iterators, each after the one that returns the iterator, and their class.
+func (pkg *Package) addNexts() {
+	var all []*Func
+	for _, fn := range pkg.Funcs {
+		if all = append(all, fn); fn.Iterator != nil {
+			all = append(all, fn.Next())
+		}
+	}
+	if len(all) > len(pkg.Funcs) {
+		pkg.Classes = append(slices.Clip(pkg.Classes), iteratorClass)
+	}
+	pkg.Funcs = all
 }
 
 // makers returns the functions that return objects of a class.

@@ -11,7 +11,7 @@ import (
 // resultMarks applies the //godlpack:result directives, which describe the tensors that a function returns; torch_op needs
 // this before they exist.
 func (r *reader) resultMarks(fn *Func, marks []directive) {
-	if slices.ContainsFunc(fn.Results, Value.holdsTensor) {
+	if fn.holdsTensor() {
 		fn.Decl.Like = r.like
 	}
 	for _, d := range marks {
@@ -31,6 +31,11 @@ func (r *reader) resultMarks(fn *Func, marks []directive) {
 			}
 		}
 	}
+}
+
+// holdsTensor reports whether the function returns tensors, or an iterator over them.
+func (fn *Func) holdsTensor() bool {
+	return slices.ContainsFunc(fn.Results, Value.holdsTensor) || fn.Iterator != nil && slices.ContainsFunc(fn.Iterator.Lists, Value.holdsTensor)
 }
 
 // resultNumber returns the number of a directive's result, counted from 0, and the words after it. Without a number it is 0;
@@ -73,7 +78,7 @@ func (r *reader) likeMark(fn *Func, d directive) directive {
 	if i < 0 {
 		return d
 	}
-	if !slices.ContainsFunc(fn.Results, Value.holdsTensor) {
+	if !fn.holdsTensor() {
 		r.add(d.words[i].at, "like is for tensors, and %s returns none", fn.Go)
 	}
 	fn.Decl.Like = r.framework(d.words[i])

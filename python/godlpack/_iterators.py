@@ -1,0 +1,167 @@
+"""Iterators over what Go yields, in a goroutine of its own: results of functions of libraries."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections import abc
+from collections.abc import Callable
+from types import TracebackType
+from typing import Any, Generic, Self, TypeVar
+from weakref import WeakSet
+
+from ._core import Tensor
+
+MOST = 1024  # elements that are taken at a time
+
+T_co = TypeVar("T_co", covariant=True)
+
+
+class Iterator(abc.Iterator[T_co], Generic[T_co]):
+    """An iterator over what a Go function yields.
+
+    A function that returns an iter.Seq, an iter.Seq2 or a channel in Go
+    returns one in Python.
+
+    Notes
+    -----
+    The Go code runs in a goroutine, ahead of Python by the number of
+    elements that its author chose (``//godlpack:prefetch``), and without
+    the GIL. It ends when the iterator is closed, or no longer referred to.
+
+    Any thread may take elements, each of which goes to one of them. In a
+    forked process, an iterator of the parent raises RuntimeError.
+
+    Examples
+    --------
+    >>> import godlpack as gd
+    >>> ops = gd.load_inline('''
+    ... import "iter"
+    ...
+    ... //godlpack:export
+    ... func Squares() iter.Seq[int] {
+    ...     return func(yield func(int) bool) {
+    ...         for i := 0; yield(i * i); i++ {
+    ...         }
+    ...     }
+    ... }
+    ... ''')
+    >>> with ops.squares() as squares:
+    ...     [next(squares), next(squares), next(squares)]
+    [0, 1, 4]
+    """
+
+    __slots__ = ("__weakref__", "_batch", "_forks", "_lock", "_name", "_source", "_take")
+
+    def __init__(self, name: str, source: object, take: Callable[[object, int], abc.Iterator[T_co]]) -> None:
+        self._name = name
+        self._source: object | None = source  # Go's part; None when it is closed
+        self._take = take  # takes so many elements, or fewer
+        self._batch: abc.Iterator[T_co] = iter(())
+        self._forks = forks
+        self._lock = threading.RLock()  # a handler of a signal may use the iterator that it interrupts
+        alive.add(self)
+
+    def __iter__(self) -> Self:
+        """Return the iterator itself."""
+        return self
+
+    def __next__(self) -> T_co:
+        """Return the next element.
+
+        Raises
+        ------
+        StopIteration
+            There are no more, or the iterator is closed.
+        RuntimeError
+            This process was forked after the iterator was made; or the Go
+            code panicked.
+        """
+        for element in self._batch:
+            return element
+        return self._next()
+
+    def _next(self) -> T_co:
+        if self._forks != forks:
+            raise RuntimeError(
+                f"the iterator of {self._name}() was made before this process was forked, and its Go code does not run here: "
+                "make it in the worker, or start workers by multiprocessing's spawn or forkserver"
+            )
+        with self._lock:
+            for element in self._batch:  # that another thread has taken meanwhile
+                return element
+            source = self._source
+            if source is None:
+                raise StopIteration
+            try:
+                batch = self._take(source, MOST)
+            except KeyboardInterrupt:
+                raise
+            except BaseException:
+                self.close()
+                raise
+            for element in batch:
+                if self._source is not None:  # it was not closed meanwhile
+                    self._batch = batch
+                return element
+            self.close()
+            raise StopIteration
+
+    def close(self) -> None:
+        """End the iterator: its Go code is told to stop, and there are no more elements.
+
+        It does not wait for the Go code. Closing again has no effect.
+        """
+        source, self._source, self._batch = self._source, None, iter(())
+        if source is not None and self._forks == forks:
+            self._take(source, 0)
+
+    def __enter__(self) -> Self:
+        """Return the iterator itself."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close the iterator."""
+        self.close()
+
+    def __repr__(self) -> str:
+        """Name the function that returned it."""
+        return f"<godlpack.Iterator of {self._name}()>"
+
+    def __reduce__(self) -> Any:
+        """Refuse: running Go code cannot be pickled."""
+        raise TypeError(f"cannot pickle the iterator of {self._name}(): call {self._name}() where it is needed")
+
+
+Iterator.__module__ = "godlpack"
+forks = 0  # between the first process and this one
+alive: WeakSet[Iterator[Any]] = WeakSet()
+
+
+def forked() -> None:
+    """Lets the iterators of the parent refuse: both processes would have the elements that are taken already."""
+    global forks
+    forks += 1
+    for iterator in list(alive):
+        iterator._batch, iterator._source, iterator._lock = iter(()), None, threading.RLock()
+    alive.clear()
+
+
+os.register_at_fork(after_in_child=forked)
+
+
+def maker(name: str, take: Callable[..., Any], pairs: bool, tensors: bool) -> Callable[[object, type], Iterator[Any]]:
+    """What makes an Iterator of Go's part, and of the type that tensors come back as."""
+
+    def make(source: object, like: type = Tensor) -> Iterator[Any]:
+        keywords = {"like": like} if tensors else {}
+
+        def some(source: object, most: int) -> abc.Iterator[Any]:
+            found = take(source, most, **keywords)
+            return zip(*found, strict=True) if pairs else iter(found)
+
+        return Iterator(name, source, some)
+
+    return make
