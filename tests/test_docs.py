@@ -28,7 +28,9 @@ def members(cls):
     """A type's own public members, and the special methods that the extension documents."""
     in_extension = cls.__module__ == "godlpack"
     for name, member in vars(cls).items():
-        special = in_extension and member.__doc__ and name not in ("__new__", "__weakref__") and not isinstance(member, SLOTS)
+        special = (
+            in_extension and member.__doc__ and name not in ("__new__", "__weakref__") and not isinstance(member, SLOTS)
+        )
         if (inspect.isroutine(member) or inspect.isdatadescriptor(member)) and (special or not name.startswith("_")):
             yield name, member
 

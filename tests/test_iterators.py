@@ -43,9 +43,9 @@ def go(loaded):
 
 
 def settled(go, most=0, goroutines=None):
-    """Waits until no more sequences and goroutines are left than these."""
+    """Waits until no more sequences and goroutines are left than these, and the library's own, which its first object starts."""
     end = time.monotonic() + 20
-    while go.running() > most or (goroutines and go.goroutines() > goroutines):
+    while go.running() > most or (goroutines and go.goroutines() > goroutines + 1):
         assert time.monotonic() < end, (go.running(), go.goroutines())
         gc.collect()
         time.sleep(0.01)
@@ -71,7 +71,7 @@ LISTS = {
 
 
 @pytest.mark.parametrize("name", LISTS)
-@pytest.mark.parametrize("copies", [0, 1, 700])
+@pytest.mark.parametrize("copies", [0, 1, 200])
 def test_values(go, name, copies):
     values = LISTS[name] * copies
     assert list(getattr(go, name)(values)) == list(values)
@@ -84,9 +84,9 @@ def test_records(go):
 
 
 def test_bytes_in_pieces(go):
-    data = bytes(range(200)) * 50
-    pieces = [go.chunks(bytes(bytearray(data)), 3) for _ in range(20)]  # of bytes that nobody else keeps
-    others = [b"-" * len(data) for _ in range(20)]
+    data = bytes(range(200))
+    pieces = [go.chunks(bytes(bytearray(data)), 3) for _ in range(10)]  # of bytes that nobody else keeps
+    others = [b"-" * len(data) for _ in range(10)]
     assert all(b"".join(each) == data for each in pieces)
     del others
 
@@ -239,7 +239,7 @@ def test_many_ends(go):
         thread.start()
     for thread in threads:
         thread.join()
-    settled(go, goroutines=goroutines + 2)
+    settled(go, goroutines=goroutines)
 
 
 # ---- errors ----

@@ -32,6 +32,7 @@ TESTS += [
     "attributes",
     "exclusive",
     "shared_results",
+    "iterators",
 ]
 RECORDS = "10000"
 C_ALONE = os.environ.get("GODLPACK_ASAN") == "c"
@@ -40,6 +41,7 @@ CHAINS = "tests/test_lifetime.py::test_long_chain"  # stack frames are several t
 CHILDREN = [  # forks, and the end of a process whose daemon thread is in a call
     "tests/test_classes.py::test_fork",
     "tests/test_classes.py::test_pools",
+    "tests/test_classes.py::test_data_loader",
     "tests/test_classes.py::test_exit_with_objects",
     "tests/test_attributes.py::test_forked",
     "tests/test_exclusive.py::test_forked",

@@ -14,13 +14,14 @@ import extension
 # Without tests that use much memory, start other processes, or check the wheel.
 TESTS = ["buffer", "device", "dlpack_method", "dtype", "from_dlpack", "malformed_input", "jax", "lifetime"]
 TESTS += ["numpy", "pickle", "parity", "rules", "table", "tensor", "threads", "torch", "torch_op", "tvm_ffi"]
-TESTS += ["functions", "go_library", "classes", "options", "attributes", "shared_results"]
+TESTS += ["functions", "go_library", "classes", "values", "options", "attributes", "shared_results", "iterators"]
 PACKAGES = ["./packed", "./kernel", "./internal/elementwise", "./library", "./tvmffi"]  # those with pointers in values
 
 LONG = [  # up to 300,000 crossings, each with a garbage collection
     "tests/test_lifetime.py::test_long_chain",
     "tests/test_classes.py::test_random_use",
     "tests/test_classes.py::test_returned_while_it_is_dropped",
+    "tests/test_iterators.py::test_many_ends",
 ]
 
 TAG = "-tags=gcstress"
