@@ -34,6 +34,9 @@ struct Point {
   void touch() {}
 };
 
+// An iterator over the integers below n.
+struct Upto { long n, i = 0; };
+
 using Words = std::vector<std::string>;
 using Counts = std::unordered_map<std::string, long>;
 
@@ -49,5 +52,12 @@ NB_MODULE(nanobind_peer, m) {
   m.def("nop0", [] {}, unlocked());
   m.def("count", [](const Words &words) { return words.size(); });
   m.def("words", [](size_t n) { return Words(n, "a word of some letters"); });
+  nb::class_<Upto>(m, "upto")
+      .def(nb::init<long>())
+      .def("__iter__", [](nb::handle self) { return self; })
+      .def("__next__", [](Upto &u) {
+        if (u.i >= u.n) throw nb::stop_iteration();
+        return u.i++;
+      });
   m.def("same", [](Counts counts) { return counts; });
 }

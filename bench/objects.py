@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 import time
+from collections import deque
 from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -24,6 +25,8 @@ import godlpack
 
 SOURCE = """
 package objects
+
+import "iter"
 
 //godlpack:export
 type Point struct {
@@ -53,6 +56,15 @@ func Words(n int) []string {
 
 //godlpack:export
 func Same(counts map[string]int) map[string]int { return counts }
+
+//godlpack:export
+//godlpack:prefetch 1024
+func Upto(n int) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		for i := 0; i < n && yield(i); i++ {
+		}
+	}
+}
 """
 
 
@@ -76,6 +88,7 @@ PYTHON = SimpleNamespace(
     count=lambda words: len([word + "" for word in words]),
     words=lambda n: [f"a word of some letters{i}" for i in range(n)],
     same=dict,
+    upto=lambda n: (i + 0 for i in range(n)),
 )
 STRINGS, ENTRIES = 1_000_000, 100_000
 STATEMENTS = {  # and how often one round runs it
@@ -86,6 +99,7 @@ STATEMENTS = {  # and how often one round runs it
     f"{STRINGS:,} str in": ("count(many)", 1),
     f"{STRINGS:,} str out": (f"words({STRINGS})", 1),
     f"dict of {ENTRIES:,}, there and back": ("same(counts)", 1),
+    f"iterator of {STRINGS:,} int": (f"consume(upto({STRINGS}))", 1),
 }
 
 
@@ -100,6 +114,8 @@ def loop(module: Any, statement: str, number: int) -> Callable[[], float]:
         "count": module.count,
         "words": module.words,
         "same": module.same,
+        "upto": module.upto,
+        "consume": deque(maxlen=0).extend,
         "many": [f"a word of some letters{i}" for i in range(STRINGS)] if "many" in statement else None,
         "counts": {f"word{i}": i for i in range(ENTRIES)} if "counts" in statement else None,
     }
@@ -147,7 +163,8 @@ def main() -> None:
     if "--write" in sys.argv:
         projects.write(
             "## Objects and values\n",
-            "A method without arguments, an attribute that is a number, a new object, lists of strings and a dict, beside "
+            "A method without arguments, an attribute that is a number, a new object, lists of strings, a dict and an iterator "
+            "(in Go with a prefetch of 1,024), beside "
             "PyO3's, nanobind's and Python's own; functions and methods give up the GIL, except Python's. `python -P "
             "bench/objects.py --write` measures them in turn, and writes this section; the fastest round of each counts. "
             f"`o.m()` takes {share:.2f} of `f()`.",

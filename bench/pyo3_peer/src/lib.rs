@@ -21,6 +21,32 @@ impl Point {
     }
 }
 
+#[pyclass(name = "upto")]
+struct Upto {
+    n: i64,
+    i: i64,
+}
+
+#[pymethods]
+impl Upto {
+    #[new]
+    fn new(n: i64) -> Upto {
+        Upto { n, i: 0 }
+    }
+
+    fn __iter__(slf: PyRef<'_, Self>) -> PyRef<'_, Self> {
+        slf
+    }
+
+    fn __next__(&mut self) -> Option<i64> {
+        if self.i >= self.n {
+            return None;
+        }
+        self.i += 1;
+        Some(self.i - 1)
+    }
+}
+
 #[pyfunction]
 fn nop0(py: Python<'_>) {
     py.detach(|| ())
@@ -44,6 +70,7 @@ fn same(counts: HashMap<String, i64>) -> HashMap<String, i64> {
 #[pymodule]
 fn pyo3_peer(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<Point>()?;
+    m.add_class::<Upto>()?;
     m.add_function(wrap_pyfunction!(nop0, m)?)?;
     m.add_function(wrap_pyfunction!(count, m)?)?;
     m.add_function(wrap_pyfunction!(words, m)?)?;
