@@ -501,6 +501,8 @@ def of_classes(go):
         "memory of Go": lambda: filled().memory(like=gd.Tensor),
         "values": lambda: go.parts({"a": [part, part], "b": []})[0],
         "options": lambda: go.set("a", "b", level=go.Level.HIGH, weights=rows[0], names=["c"]),
+        "an iterator": lambda: list(go.upto(5)),
+        "an iterator that is left": lambda: next(go.upto(5)),
         "options by default": lambda: go.set(),
         "options that there are not": lambda: go.set(levels=1),
         "variadic": lambda: go.set(*map(str, range(30)))[1][29:],

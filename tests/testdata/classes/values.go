@@ -1,6 +1,8 @@
 package classes
 
 import (
+	"iter"
+	"strconv"
 	"time"
 
 	"godlpack/tensor"
@@ -55,4 +57,15 @@ func Sum(numbers []int64) (sum int64) {
 //godlpack:result shared
 func (ix *Index) Memory() (tensor.Mut[float32], error) {
 	return tensor.FromSlice(ix.rows, int64(len(ix.rows)))
+}
+
+// Upto yields numbers and their texts.
+//
+//godlpack:export
+//godlpack:prefetch 3
+func Upto(n int) iter.Seq2[int, string] {
+	return func(yield func(int, string) bool) {
+		for i := 0; i < n && yield(i, strconv.Itoa(i)); i++ {
+		}
+	}
 }

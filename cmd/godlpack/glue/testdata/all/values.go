@@ -2,11 +2,14 @@
 package all
 
 import (
+	"context"
 	"errors"
+	"iter"
 	"time"
 
 	"godlpack/dlpack"
 	"godlpack/kernel"
+	"godlpack/tensor"
 )
 
 // Level is a number with a name of its own.
@@ -79,3 +82,21 @@ func nothing() {}
 
 // Helper is not exported.
 func Helper() { nothing() }
+
+// Chunks yields the rows of x that are in keep.
+//
+//godlpack:export
+//godlpack:prefetch 8
+func Chunks[T tensor.Float](ctx context.Context, x tensor.Of[T], keep []byte, more ...string) (iter.Seq2[tensor.Of[T], error], error) {
+	return nil, nil
+}
+
+// Pairs yields pairs.
+//
+//godlpack:export
+func Pairs(n int) iter.Seq2[string, int] { return nil }
+
+// Sent is what a channel sends.
+//
+//godlpack:export
+func Sent() <-chan float64 { return nil }
