@@ -21,7 +21,7 @@ type Callable struct {
 // Exists reports whether there is a function: false for None.
 func (f Callable) Exists() bool { return f.function != nil }
 
-// Call calls the function, from the goroutine that Do runs in. An argument may be nil, a bool, an int, an int64, a uint64, a
+// Call calls the function, from the goroutine that Do runs in; in a function that takes a context.Context, from any. An argument may be nil, a bool, an int, an int64, a uint64, a
 // float64, a string, a []byte, a dlpack.DType, a dlpack.Device, a view of a tensor (Of, Mut, DeviceOf, DeviceMut), a pointer to
 // an exported type, or a []any of these. A tensor that is an argument of the call is passed on as that argument; of any other
 // tensor the function gets a copy.
@@ -36,6 +36,19 @@ func (f Callable) Call(args ...any) (any, error) {
 	if f.ctx.over() {
 		return nil, errEnded
 	}
+	if f.ctx.requests == nil {
+		return f.invoke(args)
+	}
+	var result any
+	var err error
+	if over := f.ctx.requests.do(func() { result, err = f.invoke(args) }); over != nil {
+		return nil, over
+	}
+	return result, err
+}
+
+// invoke is Call on the goroutine that may call the host.
+func (f Callable) invoke(args []any) (any, error) {
 	values, codes := make([]packed.Value, 0, len(args)), make([]packed.Code, 0, len(args))
 	for _, arg := range args {
 		cell, err := f.call.cellOf(arg)

@@ -21,6 +21,8 @@ type Ctx struct {
 	polled atomic.Int64          // when the host was polled last, since begin
 	reason atomic.Pointer[error] // the reason to stop
 
+	requests *requests // of other goroutines to the calling one, which waits for them (WithContext); nil: it does not
+
 	// The used bytes of the scratch memory, a multiple of 64, with the mark asking; or ended. One word holds both, so that a
 	// call without requests to the host needs no lock.
 	state   atomic.Int64

@@ -73,8 +73,12 @@ func (f *file) body(fn *source.Func) {
 	if fn.Context || fn.Cancel {
 		receiver = 1
 	}
-	if fn.Iterator != nil {
+	switch {
+	case fn.Iterator != nil:
 		f.line("it := %s.NewIterator(c, %d)", f.kernel(), fn.Iterator.Prefetch)
+	case fn.Cancel:
+		f.line("return %s.WithContext(c, func(ctx %s.Context) error {", f.kernel(), f.use("context", "context"))
+		defer f.line("})\n}")
 	}
 	arguments := f.arguments(fn)
 	if fn.Access == source.Restore {
@@ -105,7 +109,9 @@ func (f *file) body(fn *source.Func) {
 	if results != nil || !fn.Fails {
 		f.line("return nil")
 	}
-	f.line("}")
+	if !fn.Cancel || fn.Iterator != nil {
+		f.line("}")
+	}
 }
 
 // begin writes the code that begins an iterator over the result r0.
@@ -126,8 +132,10 @@ func (f *file) arguments(fn *source.Func) []string {
 	switch {
 	case fn.Context:
 		all = append(all, "c.Ctx()")
-	case fn.Cancel:
+	case fn.Iterator != nil && fn.Cancel:
 		all = append(all, "it.Context()")
+	case fn.Cancel:
+		all = append(all, "ctx")
 	}
 	f.keeps = fn.Iterator != nil
 	for i, v := range fn.Args {

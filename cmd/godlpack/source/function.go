@@ -107,6 +107,9 @@ func (r *reader) callable(decl *ast.FuncDecl, marks []directive, c *Class, role 
 	r.resultMarks(fn, marks)
 	r.prefetch(fn, marks)
 	r.checkIterator(fn)
+	if fn.Cancel && fn.Decl.HoldGIL {
+		r.add(fn.at, "a function that takes a context.Context runs in a goroutine of its own, so it cannot keep the GIL: remove gil hold, or the context")
+	}
 	if role == kernel.Setter {
 		for i := range fn.Args {
 			fn.Decl.Params[i].Optional = fn.Decl.Params[i].Optional || fn.Args[i].Form == Object || fn.Args[i].Form == Interface

@@ -18,7 +18,7 @@ var instead = map[string]struct{ take, give string }{
 		"take a kernel.Callable, or a *kernel.Callable, which is nil for None", "it is valid only until the call ends: return its result instead",
 	},
 	"context.Context": {
-		"take a *kernel.Ctx as the first parameter: its Err reports a cancelled call, and kernel.Parallel checks it",
+		"context.Context must be the first parameter",
 		"return a result or an error",
 	},
 	"iter.Seq":       {"take a slice, or a kernel.Callable that gives the next value", "return it alone, but for an error"},

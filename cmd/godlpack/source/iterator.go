@@ -72,9 +72,6 @@ func (r *reader) iterator(fn *Func, t types.Type, id field) bool {
 // checkIterator refuses what a function that returns an iterator cannot have: its code runs on when the call has ended.
 func (r *reader) checkIterator(fn *Func) {
 	if fn.Iterator == nil {
-		if fn.Cancel {
-			r.add(fn.at, "a context.Context is for functions that return an iterator: take a *kernel.Ctx, whose Err reports a cancelled call")
-		}
 		return
 	}
 	switch {
