@@ -451,7 +451,6 @@ func NewThing() (*Thing, error) { return &Thing{}, nil }
     "source, text",
     [
         ("func F(ctx *kernel.Ctx) iter.Seq[int] { return nil }", "take a context.Context"),
-        ("func F(ctx context.Context) int { return 0 }", r"take a \*kernel.Ctx"),
         ("func F(n int, ctx context.Context) iter.Seq[int] { return nil }", "cannot come from Python"),
         ("func F(x tensor.Mut[int8]) iter.Seq[int] { return nil }", "x ends with the call, and an iterator goes on"),
         ("func F(x []tensor.Mut[int8]) iter.Seq[int] { return nil }", "x ends with the call"),

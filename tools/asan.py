@@ -33,6 +33,7 @@ TESTS += [
     "exclusive",
     "shared_results",
     "iterators",
+    "context",
 ]
 RECORDS = "10000"
 C_ALONE = os.environ.get("GODLPACK_ASAN") == "c"
@@ -48,6 +49,7 @@ CHILDREN = [  # forks, and the end of a process whose daemon thread is in a call
     "tests/test_shared_results.py::test_fork",
     "tests/test_iterators.py::test_exit_with_open_iterators",
     "tests/test_iterators.py::test_forked",
+    "tests/test_context.py::test_forked",
 ]
 FRAMEWORKS = [  # torch and jax take most of a minute to load under the sanitizer
     "tests/test_lifetime.py::test_after_finalization_of_others",

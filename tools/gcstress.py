@@ -14,7 +14,17 @@ import extension
 # Without tests that use much memory, start other processes, or check the wheel.
 TESTS = ["buffer", "device", "dlpack_method", "dtype", "from_dlpack", "malformed_input", "jax", "lifetime"]
 TESTS += ["numpy", "pickle", "parity", "rules", "table", "tensor", "threads", "torch", "torch_op", "tvm_ffi"]
-TESTS += ["functions", "go_library", "classes", "values", "options", "attributes", "shared_results", "iterators"]
+TESTS += [
+    "functions",
+    "go_library",
+    "classes",
+    "values",
+    "options",
+    "attributes",
+    "shared_results",
+    "iterators",
+    "context",
+]
 PACKAGES = ["./packed", "./kernel", "./internal/elementwise", "./library", "./tvmffi"]  # those with pointers in values
 
 LONG = [  # up to 300,000 crossings, each with a garbage collection
