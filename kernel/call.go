@@ -49,6 +49,7 @@ type Call struct {
 	asked prototype
 	fresh []Ctx // for later calls
 
+	begun    *Iterator        // that Do has made
 	used     []*entry         // exclusive objects among the arguments and what callbacks returned
 	received []*dlpack.Tensor // that callbacks returned
 
@@ -137,6 +138,9 @@ func (c *Call) end(err error) {
 		for _, cell := range c.results {
 			Drop(c.host, cell)
 		}
+		if c.begun != nil {
+			c.begun.close()
+		}
 	}
 	if c.ctx != nil {
 		c.ctx.end()
@@ -146,5 +150,5 @@ func (c *Call) end(err error) {
 		c.giveObjects()
 	}
 	c.fn, c.args, c.host, c.err = nil, packed.Args{}, nil, nil
-	c.results, c.converted, c.received = nil, nil, nil
+	c.results, c.converted, c.received, c.begun = nil, nil, nil, nil
 }

@@ -24,8 +24,8 @@ type Iterator struct {
 	batch   int    // how many the host takes at a time
 	context context.Context
 	cancel  context.CancelFunc
-	begin   func()                  // starts the sequence; nil once it runs
-	take    func(c *Call, most int) // returns that many elements of the queue, or fewer
+	begin   func()                              // starts the sequence; nil once it runs
+	take    func(c *Call, most int, again bool) // returns so many elements of the queue, or fewer; or those of last time, again
 
 	mu      sync.Mutex
 	room    sync.Cond     // the sequence may go on
@@ -35,6 +35,7 @@ type Iterator struct {
 	ended   bool          // the sequence has returned, with err
 	closed  bool
 	err     error
+	batches int // that the host was given
 }
 
 // IteratorClass is the name of the class Iterator among those of a library.
@@ -53,10 +54,12 @@ func NewIterator(c *Call, prefetch int) *Iterator {
 	it := &Iterator{label: c.fn.label(), limit: prefetch - batch, batch: max(batch, 1), ready: make(chan struct{}, 1)}
 	it.room.L = &it.mu
 	it.context, it.cancel = context.WithCancel(context.Background())
+	c.begun = it
 	return it
 }
 
-// Context returns the context of the sequence, which is cancelled when the host drops or closes the Iterator.
+// Context returns the context of the sequence, which is cancelled when the host drops or closes the Iterator, and when the call
+// that makes it fails.
 func (it *Iterator) Context() context.Context { return it.context }
 
 // Values sets the sequence to seq. The function give returns elements as a list.
@@ -71,11 +74,10 @@ func Values[T any](it *Iterator, seq iter.Seq[T], give func(*Call, []T)) {
 func ValuesOrError[T any](it *Iterator, seq iter.Seq2[T, error], give func(*Call, []T)) {
 	start(it, seq != nil, give, func(yield func(T) bool) (failure error) {
 		seq(func(v T, err error) bool {
-			if err != nil {
+			if failure == nil {
 				failure = err
-				return false
 			}
-			return yield(v)
+			return failure == nil && yield(v)
 		})
 		return failure
 	})
@@ -117,8 +119,8 @@ func Received[T any](it *Iterator, values <-chan T, give func(*Call, []T)) {
 	})
 }
 
-// queue holds the elements that the host has not taken yet. The iterator's mutex guards it.
-type queue[T any] struct{ elements []T }
+// queue holds the elements that the host has not taken yet, and those that it was given last. The iterator's mutex guards it.
+type queue[T any] struct{ elements, given []T }
 
 // start sets the sequence, and begins it if it runs ahead.
 func start[T any](it *Iterator, exists bool, give func(*Call, []T), sequence func(yield func(T) bool) error) {
@@ -127,7 +129,7 @@ func start[T any](it *Iterator, exists bool, give func(*Call, []T), sequence fun
 		raise(Errorf(RuntimeError, "%s() returned nil instead of a sequence", it.label))
 	}
 	q := &queue[T]{}
-	it.take = func(c *Call, most int) { give(c, taken(it, q, most)) }
+	it.take = func(c *Call, most int, again bool) { give(c, taken(it, q, most, again)) }
 	it.begin = func() { go it.run(func() error { return sequence(func(v T) bool { return put(it, q, v) }) }) }
 	if it.limit > 0 {
 		it.begin()
@@ -143,7 +145,6 @@ func (it *Iterator) run(sequence func() error) {
 		if p := recover(); p != nil {
 			err = panicked(it.label, p)
 		}
-		it.cancel()
 		it.mu.Lock()
 		defer it.mu.Unlock()
 		it.ended, it.err = true, err
@@ -174,21 +175,24 @@ func put[T any](it *Iterator, q *queue[T], v T) bool {
 // mostAtOnce limits the room that is made for elements before there are any.
 const mostAtOnce = 1024
 
-// taken removes elements from the queue; none if the iterator is closed.
-func taken[T any](it *Iterator, q *queue[T], most int) (elements []T) {
+// taken removes elements from the queue, and keeps them in case that the host does not get them; again, it returns those of last
+// time. There are none if the iterator is closed.
+func taken[T any](it *Iterator, q *queue[T], most int, again bool) []T {
 	it.mu.Lock()
 	defer it.mu.Unlock()
-	if it.closed {
-		q.elements = nil
-		return nil
+	switch {
+	case it.closed:
+		*q = queue[T]{}
+	case !again:
+		q.given, q.elements = q.elements, nil
+		if len(q.given) > most {
+			q.given, q.elements = q.given[:most:most], q.given[most:]
+		}
+		it.length = len(q.elements)
+		it.batches++
+		it.room.Signal()
 	}
-	elements, q.elements = q.elements, nil
-	if len(elements) > most {
-		elements, q.elements = elements[:most:most], elements[most:]
-	}
-	it.length = len(q.elements)
-	it.room.Signal()
-	return elements
+	return q.given
 }
 
 // wake lets a waiting Take look again. The mutex is held.
@@ -211,26 +215,41 @@ func (it *Iterator) close() {
 	it.room.Broadcast()
 }
 
-// Take is the code of functions of the role Next. It returns the next elements of the Iterator in argument 0, at least one and at
-// most the number in argument 1, or none at the end. It waits for the first one; an error of the sequence comes once, when all
-// elements before it have been taken. The number 0 closes the Iterator.
+// Take is the code of functions of the role Next. It returns the next elements of the Iterator in argument 0, or none at the end.
+// It waits for the first one; an error of the sequence comes once, when all elements before it have been taken.
+//
+// Argument 1 is the number of batches that the host has. If that is not all that it was given, it gets the last one again: an
+// exception of a signal's handler may have come between the call and the place where the host keeps a batch. A number below 0
+// closes the Iterator.
 func Take(c *Call) error {
-	it, most := Interface[*Iterator](c, 0), Int[int](c, 1)
-	if most == 0 {
+	it, batches := Interface[*Iterator](c, 0), Int[int](c, 1)
+	if batches < 0 {
 		it.close()
 	}
-	if err := it.wait(c.Ctx()); err != nil {
-		return err
+	again := it.gave(batches)
+	if !again {
+		if err := it.wait(c.Ctx(), batches); err != nil {
+			return err
+		}
+		again = it.gave(batches) // to Python code that ran while this call waited
 	}
-	it.take(c, min(most, it.batch))
+	it.take(c, it.batch, again)
 	return nil
+}
+
+// gave reports whether the host was given more batches than that.
+func (it *Iterator) gave(batches int) bool {
+	it.mu.Lock()
+	defer it.mu.Unlock()
+	return it.batches > batches
 }
 
 // askEvery is how often a Take that waits asks whether the caller wants it to stop.
 const askEvery = 10 * time.Millisecond
 
-// wait waits for an element or the end. The error is that of the sequence, or the caller's, which wants the call to stop.
-func (it *Iterator) wait(ctx *Ctx) (err error) {
+// wait waits for an element or the end, or until the host has been given another batch than that. The error is that of the
+// sequence, or the caller's, which wants the call to stop.
+func (it *Iterator) wait(ctx *Ctx, batches int) (err error) {
 	it.mu.Lock()
 	defer it.mu.Unlock()
 	if it.begin != nil && !it.closed {
@@ -238,7 +257,7 @@ func (it *Iterator) wait(ctx *Ctx) (err error) {
 		it.begin = nil
 	}
 	var timer *time.Timer
-	for it.length == 0 && !it.ended && !it.closed {
+	for it.length == 0 && !it.ended && !it.closed && it.batches == batches {
 		it.waiting++
 		it.room.Signal()
 		it.mu.Unlock()
@@ -259,7 +278,7 @@ func (it *Iterator) wait(ctx *Ctx) (err error) {
 			return err
 		}
 	}
-	if it.length == 0 && !it.closed {
+	if it.length == 0 && !it.closed && it.batches == batches {
 		err, it.err = it.err, nil
 	}
 	return err

@@ -34,7 +34,7 @@ func init() {
 	iterator.Name = "iterator"
 	kernel.Register(kernel.Func{
 		Name: "take", Role: kernel.Next, Do: kernel.Take,
-		Params:  []kernel.Param{iterator, {Name: "most", Kind: kernel.KindInt, Bits: 64}},
+		Params:  []kernel.Param{iterator, {Name: "batches", Kind: kernel.KindInt, Bits: 64}},
 		Results: []kernel.Param{{Kind: kernel.KindList, Elem: &kernel.Param{Kind: kernel.KindInt}}},
 	})
 }
@@ -48,10 +48,10 @@ func begun(t testing.TB, prefetch int, seq iter.Seq[int]) uint64 {
 	return received(t, "sequence")
 }
 
-// take takes elements as the host does.
-func take(t testing.TB, number uint64, most int) ([]any, error) {
+// take takes elements as the host does that has so many batches.
+func take(t testing.TB, number uint64, batches int) ([]any, error) {
 	t.Helper()
-	c, h := newCall(packed.Object(number), packed.Int(int64(most))), newHost()
+	c, h := newCall(packed.Object(number), packed.Int(int64(batches))), newHost()
 	if err := c.of(registered(t, "take"), h); err != nil {
 		return nil, err
 	}
@@ -71,10 +71,13 @@ func TestIteratorElements(t *testing.T) {
 		for _, n := range []int{0, 1, 5, 3000} {
 			number := begun(t, prefetch, upTo(n))
 			var got []any
-			for {
-				some, err := take(t, number, 100)
-				if err != nil || len(some) > 100 || len(some) > max(1, prefetch/2) {
+			for batches := 0; ; batches++ {
+				some, err := take(t, number, batches)
+				if err != nil || len(some) > max(1, prefetch/2) {
 					t.Fatalf("%d elements, %v", len(some), err)
+				}
+				if again, err := take(t, number, batches); err != nil || !slices.Equal(again, some) {
+					t.Fatalf("%v again, got %v, %v", some, again, err)
 				}
 				if len(some) == 0 {
 					break
@@ -101,15 +104,15 @@ func TestIteratorsEnd(t *testing.T) {
 		for i := range 20 {
 			number := begun(t, prefetch, upTo(1<<30))
 			if i%2 == 0 {
-				if some, err := take(t, number, 3); err != nil || len(some) == 0 {
+				if some, err := take(t, number, 0); err != nil || len(some) == 0 {
 					t.Fatal(some, err)
 				}
 			}
 			if i%4 < 2 {
-				if some, err := take(t, number, 0); err != nil || len(some) > 0 {
+				if some, err := take(t, number, -1); err != nil || len(some) > 0 {
 					t.Fatal(some, err)
 				}
-				if some, err := take(t, number, 3); err != nil || len(some) > 0 {
+				if some, err := take(t, number, 1-i%2); err != nil || len(some) > 0 {
 					t.Fatal("elements of a closed iterator", some, err)
 				}
 			}
@@ -123,7 +126,7 @@ func TestIteratorsEnd(t *testing.T) {
 	}
 }
 
-// The context is cancelled when the iterator is dropped, and when its sequence has ended.
+// The context is cancelled when the iterator is dropped, not when its sequence has ended, and when the call fails.
 func TestIteratorContext(t *testing.T) {
 	for _, n := range []int{0, 1 << 30} {
 		var ctx context.Context
@@ -132,11 +135,19 @@ func TestIteratorContext(t *testing.T) {
 			kernel.Values(it, upTo(n), ints)
 		}
 		number := received(t, "sequence")
-		if n > 0 && ctx.Err() != nil {
-			t.Error(ctx.Err())
+		if _, err := take(t, number, 0); err != nil || ctx.Err() != nil {
+			t.Error(err, ctx.Err())
 		}
 		kernel.Release(number, 1)
 		<-ctx.Done()
+	}
+	var ctx context.Context
+	sequence = func(it *kernel.Iterator) {
+		ctx = it.Context()
+		panic("over")
+	}
+	if err := newCall().of(registered(t, "sequence"), newHost()); err == nil || ctx.Err() == nil {
+		t.Error("want an error, and a context that is cancelled")
 	}
 }
 
@@ -149,7 +160,7 @@ func TestIteratorErrors(t *testing.T) {
 	}{
 		{"an error", func(it *kernel.Iterator) {
 			kernel.ValuesOrError(it, func(yield func(int, error) bool) {
-				if yield(0, nil) && yield(1, failure) {
+				if yield(0, nil) && (yield(1, failure) || yield(2, nil) || yield(3, errors.New("later"))) {
 					t.Error("the sequence goes on after an error")
 				}
 			}, ints)
@@ -167,13 +178,13 @@ func TestIteratorErrors(t *testing.T) {
 	} {
 		ahead, sequence = 1, c.set
 		number := received(t, "sequence")
-		if some, err := take(t, number, 9); err != nil || !slices.Equal(some, []any{int64(0)}) {
+		if some, err := take(t, number, 0); err != nil || !slices.Equal(some, []any{int64(0)}) {
 			t.Errorf("%s: %v, %v", c.name, some, err)
 		}
-		if _, err := take(t, number, 9); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := take(t, number, 1); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: want %q, got %v", c.name, c.want, err)
 		}
-		if some, err := take(t, number, 9); err != nil || len(some) > 0 {
+		if some, err := take(t, number, 1); err != nil || len(some) > 0 {
 			t.Errorf("%s: after the end: %v, %v", c.name, some, err)
 		}
 		kernel.Release(number, 1)
@@ -185,11 +196,11 @@ func TestIteratorOfAChannel(t *testing.T) {
 	ahead, sequence = 1, func(it *kernel.Iterator) { kernel.Received(it, values, ints) }
 	number := received(t, "sequence")
 	values <- 7
-	if some, err := take(t, number, 9); err != nil || !slices.Equal(some, []any{int64(7)}) {
+	if some, err := take(t, number, 0); err != nil || !slices.Equal(some, []any{int64(7)}) {
 		t.Error(some, err)
 	}
 	close(values)
-	if some, err := take(t, number, 9); err != nil || len(some) > 0 {
+	if some, err := take(t, number, 1); err != nil || len(some) > 0 {
 		t.Error(some, err)
 	}
 	kernel.Release(number, 1)
@@ -200,12 +211,12 @@ func TestIteratorClosedWhileItIsAwaited(t *testing.T) {
 	number := begun(t, 0, func(func(int) bool) { time.Sleep(300 * time.Millisecond) })
 	var waiting sync.WaitGroup
 	waiting.Go(func() {
-		if some, err := take(t, number, 1); err != nil || len(some) > 0 {
+		if some, err := take(t, number, 0); err != nil || len(some) > 0 {
 			t.Error(some, err)
 		}
 	})
 	time.Sleep(20 * time.Millisecond)
-	if some, err := take(t, number, 0); err != nil || len(some) > 0 {
+	if some, err := take(t, number, -1); err != nil || len(some) > 0 {
 		t.Error(some, err)
 	}
 	waiting.Wait()

@@ -300,6 +300,63 @@ print(go.running())
     assert python(PRESSED + script) == "left True\ndone the end\nstopped\n0\n"
 
 
+INTERRUPTED = """
+import signal, sys
+import godlpack as gd
+go = gd.load_module({file!r})
+
+class Stop(Exception):
+    pass
+
+armed = False
+def stop(*_):
+    global armed
+    if armed:
+        armed = False
+        raise Stop
+signal.signal(signal.SIGALRM, stop)
+signal.setitimer(signal.ITIMER_REAL, 0.002, 0.0017)
+iterator, got, stops = go.{call}, [], 0
+while True:
+    try:
+        armed = True
+        for x in iterator:
+            got.append(x)
+        armed = False
+        break
+    except Stop:
+        stops += 1
+signal.setitimer(signal.ITIMER_REAL, 0)
+gaps = [b - a - 1 for a, b in zip(got, got[1:]) if b != a + 1]
+assert all(gap == 1 for gap in gaps) and got[-1] >= {n} - 2, (gaps, got[-1])
+print(stops > 20 or stops)
+"""
+
+
+@pytest.mark.parametrize("call, n", [("count(3 * 10**6)", 3 * 10**6), ("slowly(20_000)", 20_000)])
+def test_exceptions_of_signal_handlers_lose_nothing(python, loaded, call, n):
+    """As with a generator of Python's, but for the element that the loop was about to get."""
+    assert python(INTERRUPTED.format(file=loaded.__file__, call=call, n=n)) == "True\n"
+
+
+def test_signal_handlers_that_take_elements(python, loaded):
+    script = f"""
+import signal
+import godlpack as gd
+go = gd.load_module({loaded.__file__!r})
+got = []
+iterator = go.bursts(4, 10)
+signal.signal(signal.SIGALRM, lambda *_: got.append(next(iterator)))
+signal.setitimer(signal.ITIMER_REAL, 0.03, 0.02)
+for x in iterator:
+    got.append(x)
+signal.setitimer(signal.ITIMER_REAL, 0)
+assert sorted(got) == list(range(40)), got
+print("done")
+"""
+    assert python(script) == "done\n"
+
+
 # ---- threads ----
 
 
@@ -464,6 +521,11 @@ func NewThing() (*Thing, error) { return &Thing{}, nil }
         ("func F(x iter.Seq[int]) {}", "take a slice"),
         ("func F(like int) iter.Seq[tensor.Of[int8]] { return nil }", "like= is reserved"),
         ("func (a *Alone) F() iter.Seq[int] { return nil }", "Alone is exclusive"),
+        ("func F(a *Alone) iter.Seq[int] { return nil }", "Alone is exclusive"),
+        ("func F(a []*Alone) iter.Seq[int] { return nil }", "Alone is exclusive"),
+        ("func Iterator() int { return 0 }\n\n//godlpack:export Iterator\nfunc F() {}", "type stubs import"),
+        ("func G() {}\n\n//godlpack:export _Iterator\ntype C struct{}", "cannot be the name of a Python class"),
+        ("//godlpack:prefetch 1\n//godlpack:prefetch 2\nfunc F() iter.Seq[int] { return nil }", "at most once"),
         ("//godlpack:prefetch\nfunc F() iter.Seq[int] { return nil }", "want //godlpack:prefetch N, with a number"),
         ("//godlpack:prefetch -1\nfunc F() iter.Seq[int] { return nil }", "want //godlpack:prefetch N, with a number"),
         ("//godlpack:prefetch 3\nfunc F() int { return 0 }", "prefetch is for functions that return an iterator"),
@@ -479,6 +541,66 @@ def test_getters_are_no_iterators():
     source = HEAD + "\n//godlpack:get\nfunc (t *Thing) All() iter.Seq[int] { return nil }\n"
     with pytest.raises(gd.BuildError, match="an attribute cannot be an iterator"):
         gd.load_inline(source)
+
+
+NAMES = """
+package p
+
+import (
+	"context"
+	"iter"
+
+	"godlpack/tensor"
+)
+
+type it int
+
+type r0 struct{ X int }
+
+type _Iterator struct{}
+
+type Seq iter.Seq[it]
+
+type ctx = context.Context
+
+//godlpack:export its
+func godlpackIt() iter.Seq[it] { return func(yield func(it) bool) { yield(3) } }
+
+//godlpack:export
+func e0() func(yield func(r0) bool) { return func(yield func(r0) bool) { yield(r0{4}) } }
+
+//godlpack:export
+func Named() Seq { return Seq(godlpackIt()) }
+
+//godlpack:export
+func F[it tensor.Float](ctx ctx, x tensor.Of[it]) iter.Seq2[int, tensor.Of[it]] {
+	return func(yield func(int, tensor.Of[it]) bool) { yield(1, x) }
+}
+
+//godlpack:export
+func Sent() chan it {
+	made := make(chan it, 1)
+	made <- 5
+	close(made)
+	return made
+}
+"""
+
+
+def test_names_of_authors(own_cache):
+    """Those of the generated code are others. Types that are sequences by another name are sequences."""
+    go = gd.load_inline(NAMES)
+    assert [*go.its(), *go.named(), *go.sent()] == [3, 3, 5] and list(go.e0()) == [(4,)]
+    ((i, x),) = go.f(np.ones(2, "f4"))
+    assert i == 1 and x.tolist() == [1, 1]
+
+
+def test_goroutines_of_calls_that_fail(go):
+    goroutines = go.goroutines()
+    for how in ["error", "panic", "nil"] * 5:
+        with pytest.raises(RuntimeError):
+            go.waits_and_fails(how)
+    settled(go, goroutines=goroutines)
 
 
 # ---- anything ----

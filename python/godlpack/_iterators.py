@@ -12,8 +12,6 @@ from weakref import WeakSet
 
 from ._core import Tensor
 
-MOST = 1024  # elements that are taken at a time
-
 T_co = TypeVar("T_co", covariant=True)
 
 
@@ -51,15 +49,17 @@ class Iterator(abc.Iterator[T_co], Generic[T_co]):
     [0, 1, 4]
     """
 
-    __slots__ = ("__weakref__", "_batch", "_forks", "_lock", "_name", "_source", "_take")
+    __slots__ = ("__weakref__", "_forks", "_lock", "_name", "_source", "_state", "_take")
 
     def __init__(self, name: str, source: object, take: Callable[[object, int], abc.Iterator[T_co]]) -> None:
         self._name = name
         self._source: object | None = source  # Go's part; None when it is closed
-        self._take = take  # takes so many elements, or fewer
-        self._batch: abc.Iterator[T_co] = iter(())
+        self._take = take
+        # The number of batches that were taken, and the last one. In one attribute: a handler of a signal, which may raise or
+        # use the iterator, runs before it is set or after. Go gives a batch again until it is told that it has arrived.
+        self._state: tuple[int, abc.Iterator[T_co]] = (0, iter(()))
         self._forks = forks
-        self._lock = threading.RLock()  # a handler of a signal may use the iterator that it interrupts
+        self._lock = threading.RLock()
         alive.add(self)
 
     def __iter__(self) -> Self:
@@ -77,7 +77,7 @@ class Iterator(abc.Iterator[T_co], Generic[T_co]):
             This process was forked after the iterator was made; or the Go
             code panicked.
         """
-        for element in self._batch:
+        for element in self._state[1]:
             return element
         return self._next()
 
@@ -88,33 +88,32 @@ class Iterator(abc.Iterator[T_co], Generic[T_co]):
                 "make it in the worker, or start workers by multiprocessing's spawn or forkserver"
             )
         with self._lock:
-            for element in self._batch:  # that another thread has taken meanwhile
-                return element
-            source = self._source
-            if source is None:
-                raise StopIteration
-            try:
-                batch = self._take(source, MOST)
-            except KeyboardInterrupt:
-                raise
-            except BaseException:
+            while True:
+                batches, batch = self._state
+                for element in batch:  # another thread, or a handler, has taken some meanwhile
+                    return element
+                source = self._source
+                if source is None:
+                    raise StopIteration
+                batch = self._take(source, batches)
+                if self._state[0] != batches:  # a handler has taken this batch
+                    continue
+                self._state = (batches + 1, batch)
+                if self._source is None:  # another thread has closed it
+                    self._state = (batches + 1, iter(()))
+                for element in batch:
+                    return element
                 self.close()
-                raise
-            for element in batch:
-                if self._source is not None:  # it was not closed meanwhile
-                    self._batch = batch
-                return element
-            self.close()
-            raise StopIteration
 
     def close(self) -> None:
         """End the iterator: its Go code is told to stop, and there are no more elements.
 
         It does not wait for the Go code. Closing again has no effect.
         """
-        source, self._source, self._batch = self._source, None, iter(())
+        source, self._source = self._source, None
+        self._state = (self._state[0], iter(()))
         if source is not None and self._forks == forks:
-            self._take(source, 0)
+            self._take(source, -1)
 
     def __enter__(self) -> Self:
         """Return the iterator itself."""
@@ -145,7 +144,7 @@ def forked() -> None:
     global forks
     forks += 1
     for iterator in list(alive):
-        iterator._batch, iterator._source, iterator._lock = iter(()), None, threading.RLock()
+        iterator._state, iterator._source, iterator._lock = (0, iter(())), None, threading.RLock()
     alive.clear()
 
 
@@ -158,8 +157,8 @@ def maker(name: str, take: Callable[..., Any], pairs: bool, tensors: bool) -> Ca
     def make(source: object, like: type = Tensor) -> Iterator[Any]:
         keywords = {"like": like} if tensors else {}
 
-        def some(source: object, most: int) -> abc.Iterator[Any]:
-            found = take(source, most, **keywords)
+        def some(source: object, batches: int) -> abc.Iterator[Any]:
+            found = take(source, batches, **keywords)
             return zip(*found, strict=True) if pairs else iter(found)
 
         return Iterator(name, source, some)

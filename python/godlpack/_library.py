@@ -191,7 +191,7 @@ def conversions(
     yields = declaration.get("yields")
     if not yields and not any(p["kind"] == "value" for p in (*params, *results)):
         return None
-    label = f"{qualified(declaration)}()"
+    label = f"{qualified(declaration).removesuffix('.next')}()"
     of_params = [
         converted(types.to_go(p["type"]), f"{label}: argument '{p['name']}'") if p["kind"] == "value" else None
         for p in params

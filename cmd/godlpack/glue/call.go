@@ -75,9 +75,9 @@ func (f *file) body(fn *source.Func) {
 	}
 	switch {
 	case fn.Iterator != nil:
-		f.line("it := %s.NewIterator(c, %d)", f.kernel(), fn.Iterator.Prefetch)
+		f.line("godlpackIterator := %s.NewIterator(c, %d)", f.kernel(), fn.Iterator.Prefetch)
 	case fn.Cancel:
-		f.line("return %s.WithContext(c, func(ctx %s.Context) error {", f.kernel(), f.use("context", "context"))
+		f.line("return %s.WithContext(c, func(godlpackContext %s.Context) error {", f.kernel(), f.use("context", "context"))
 		defer f.line("})\n}")
 	}
 	arguments := f.arguments(fn)
@@ -121,9 +121,26 @@ func (f *file) begin(fn *source.Func) {
 		params = append(params, fmt.Sprintf("e%d %s", i, f.typeText(v.Type)))
 		returns = append(returns, f.result(v, fmt.Sprintf("e%d", i)))
 	}
-	f.line("%s.%s(it, r0, func(c *%[1]s.Call, %[3]s) {", f.kernel(), fn.Iterator.Start, strings.Join(params, ", "))
+	f.line("%s.%s(godlpackIterator, %s(r0), func(c *%[1]s.Call, %[4]s) {", f.kernel(), fn.Iterator.Start, f.sequence(fn.Iterator), strings.Join(params, ", "))
 	f.line("%s\n})", strings.Join(returns, "\n"))
-	f.line("%s", f.result(fn.Results[0], "it"))
+	f.line("%s", f.result(fn.Results[0], "godlpackIterator"))
+}
+
+// sequence returns the type of the sequence that package kernel takes.
+func (f *file) sequence(it *source.Iterator) string {
+	var elements []string
+	for _, t := range it.Elements {
+		elements = append(elements, f.typeText(t))
+	}
+	switch it.Start {
+	case "Values":
+		return fmt.Sprintf("%s.Seq[%s]", f.use("iter", "iter"), elements[0])
+	case "ValuesOrError":
+		return fmt.Sprintf("%s.Seq2[%s, error]", f.use("iter", "iter"), elements[0])
+	case "Pairs":
+		return fmt.Sprintf("%s.Seq2[%s]", f.use("iter", "iter"), strings.Join(elements, ", "))
+	}
+	return fmt.Sprintf("(<-chan %s)", elements[0])
 }
 
 // arguments writes the code that reads the arguments, and returns their expressions.
@@ -133,9 +150,9 @@ func (f *file) arguments(fn *source.Func) []string {
 	case fn.Context:
 		all = append(all, "c.Ctx()")
 	case fn.Iterator != nil && fn.Cancel:
-		all = append(all, "it.Context()")
+		all = append(all, "godlpackIterator.Context()")
 	case fn.Cancel:
-		all = append(all, "ctx")
+		all = append(all, "godlpackContext")
 	}
 	f.keeps = fn.Iterator != nil
 	for i, v := range fn.Args {

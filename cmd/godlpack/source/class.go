@@ -141,7 +141,8 @@ func (r *reader) class(spec *ast.TypeSpec, doc *ast.CommentGroup, marks []direct
 
 // stubNames are names that type stubs import.
 var stubNames = []string{
-	"Any", "Callable", "IntEnum", "IntFlag", "Iterator", "Mapping", "NamedTuple", "Object", "Self", "Sequence", "StrEnum", "TensorLike", "datetime", "timedelta",
+	"Any", "Callable", "IntEnum", "IntFlag", "Iterator", "Mapping", "NamedTuple", "Object", "Self", "Sequence", "StrEnum", "TensorLike", "_Iterator",
+	"datetime", "timedelta",
 }
 
 // className returns the name of the class in Python: the one in the directive, else Go's with a capital.

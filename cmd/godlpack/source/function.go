@@ -202,6 +202,9 @@ func (r *reader) setName(fn *Func, decl *ast.FuncDecl, marks []directive) {
 	}
 	fn.Decl.Name = name
 	if fn.Class == nil {
+		if slices.Contains(stubNames, name) {
+			r.add(at, "%q is a name that type stubs import: give the function another, //godlpack:export NAME", name)
+		}
 		r.take(name, at)
 	}
 }

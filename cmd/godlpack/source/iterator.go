@@ -1,6 +1,7 @@
 package source
 
 import (
+	"go/token"
 	"go/types"
 	"slices"
 	"strconv"
@@ -10,15 +11,17 @@ import (
 
 // An Iterator is what a function yields that returns a sequence of values.
 type Iterator struct {
-	Start    string  // the function of package kernel that begins it
-	Lists    []Value // of its elements; two for pairs
-	Prefetch int     // how many elements it is ahead
+	Start    string       // the function of package kernel that begins it
+	Elements []types.Type // two for pairs
+	Lists    []Value      // of its elements
+	Prefetch int          // how many elements it is ahead
 
 	results []kernel.Param // the declarations of the lists
 }
 
 // iteratorClass is the class of the iterators of all libraries.
-var iteratorClass = &Class{Go: kernel.IteratorClass, Decl: kernel.Class{Name: kernel.IteratorClass}}
+// No type of an author has its name in Go.
+var iteratorClass = &Class{Go: "0Iterator", Decl: kernel.Class{Name: kernel.IteratorClass}}
 
 // IsIterator reports whether c is the class of iterators, which package kernel has.
 func (c *Class) IsIterator() bool { return c == iteratorClass }
@@ -26,17 +29,35 @@ func (c *Class) IsIterator() bool { return c == iteratorClass }
 // sequenceOf returns the types of the elements of an iter.Seq, an iter.Seq2 or a channel, and the function that begins it; nil
 // for other types.
 func sequenceOf(t types.Type) (start string, elements []types.Type) {
-	name, arguments := nameOf(t)
-	switch {
-	case name == "iter.Seq":
-		return "Values", []types.Type{arguments.At(0)}
-	case name == "iter.Seq2" && isError(arguments.At(1)):
-		return "ValuesOrError", []types.Type{arguments.At(0)}
-	case name == "iter.Seq2":
-		return "Pairs", []types.Type{arguments.At(0), arguments.At(1)}
+	switch u := t.Underlying().(type) {
+	case *types.Chan:
+		if u.Dir() != types.SendOnly {
+			return "Received", []types.Type{u.Elem()}
+		}
+	case *types.Signature:
+		if u.Params().Len() == 1 && u.Results().Len() == 0 && !u.Variadic() {
+			return yielded(u.Params().At(0).Type())
+		}
 	}
-	if channel, ok := t.Underlying().(*types.Chan); ok && channel.Dir() != types.SendOnly {
-		return "Received", []types.Type{channel.Elem()}
+	return "", nil
+}
+
+// yielded is sequenceOf for a function that takes the function yield.
+func yielded(yield types.Type) (start string, elements []types.Type) {
+	u, ok := yield.Underlying().(*types.Signature)
+	if !ok || u.Variadic() || !is(u, "", "(bool)") {
+		return "", nil
+	}
+	for v := range u.Params().Variables() {
+		elements = append(elements, v.Type())
+	}
+	switch {
+	case len(elements) == 1:
+		return "Values", elements
+	case len(elements) == 2 && isError(elements[1]):
+		return "ValuesOrError", elements[:1]
+	case len(elements) == 2:
+		return "Pairs", elements
 	}
 	return "", nil
 }
@@ -47,7 +68,7 @@ func (r *reader) iterator(fn *Func, t types.Type, id field) bool {
 	if elements == nil {
 		return false
 	}
-	fn.Iterator = &Iterator{Start: start, Prefetch: 1}
+	fn.Iterator = &Iterator{Start: start, Elements: elements, Prefetch: 1}
 	for _, e := range elements {
 		v, list := r.valueOf(e), r.valueOf(types.NewSlice(e))
 		if v.Form == None || list.Form == None {
@@ -81,19 +102,30 @@ func (r *reader) checkIterator(fn *Func) {
 		r.add(fn.at, "an attribute cannot be an iterator: export a method")
 	case len(fn.Results) > 1:
 		r.add(fn.at, "an iterator is the only result, but for an error")
-	case fn.Class != nil && fn.Class.Decl.Exclusive:
-		r.add(fn.at, "%s is exclusive, and an iterator would use it between calls: return a slice", fn.Class.Go)
 	}
 	for i, v := range fn.Args {
 		if v.Form == List {
+			id := v.id
 			v = *v.Items
+			v.id = id
 		}
+		r.checkExclusive(v, v.id.at)
 		if v.Form == Callable || v.Form == Mut || v.Form == DeviceOf || v.Form == DeviceMut {
 			r.add(v.id.at, "%s ends with the call, and an iterator goes on: take a tensor.Of, which is copied, or a value", fn.Decl.Params[i].Name)
 		}
 	}
+	if fn.Class != nil && fn.Decl.Role == kernel.Method {
+		r.checkExclusive(Value{Classes: []*Class{fn.Class}}, fn.at)
+	}
 	if slices.ContainsFunc(fn.Iterator.Lists, Value.holdsTensor) {
 		r.refuseReserved(fn)
+	}
+}
+
+// checkExclusive refuses objects that have one call at a time: an iterator would use them between calls.
+func (r *reader) checkExclusive(v Value, at token.Pos) {
+	if i := slices.IndexFunc(v.Classes, func(c *Class) bool { return c.Decl.Exclusive }); i >= 0 {
+		r.add(at, "%s is exclusive, and an iterator would use it between calls: return a slice", v.Classes[i].Go)
 	}
 }
 
@@ -105,8 +137,10 @@ func (r *reader) prefetch(fn *Func, marks []directive) {
 		}
 		n, err := strconv.Atoi(restOf(d))
 		switch {
+		case count(marks, "prefetch") > 1:
+			r.add(d.at, "want prefetch at most once for each function")
 		case err != nil || n < 0 || n > 1<<20:
-			r.add(d.at, "want %s, with a number from 0 to %d", usage("prefetch"), 1<<20)
+			r.add(d.at, "%q: want %s, with a number from 0 to %d", restOf(d), usage("prefetch"), 1<<20)
 		case fn.Iterator == nil:
 			r.add(d.at, "prefetch is for functions that return an iterator")
 		default:
@@ -121,7 +155,7 @@ func (fn *Func) Next() *Func {
 	next.Args = []Value{{Form: Object, Classes: []*Class{iteratorClass}}, {Form: Int, Type: types.Typ[types.Int]}}
 	params := []kernel.Param{
 		{Name: "iterator", Kind: kernel.KindObject, Classes: []string{kernel.IteratorClass}},
-		{Name: "most", Kind: kernel.KindInt, Bits: 64},
+		{Name: "batches", Kind: kernel.KindInt, Bits: 64},
 	}
 	next.Decl = &kernel.Func{Name: fn.Decl.Name, Class: fn.Decl.Class, Role: kernel.Next, Params: params, Results: fn.Iterator.results, Like: fn.Decl.Like}
 	return next

@@ -318,3 +318,51 @@ func (s *Shelf) Pairs() iter.Seq2[int, *Book] {
 //
 //godlpack:export Shelf.empty
 func Empty() iter.Seq[string] { return each[string](nil) }
+
+// Slowly yields the numbers from 0 to n-1, 50 at a time.
+//
+//godlpack:export
+//godlpack:prefetch 256
+func Slowly(n int) iter.Seq[int] {
+	return counted(func(yield func(int) bool) {
+		for i := range n {
+			if i%50 == 0 {
+				time.Sleep(300 * time.Microsecond)
+			}
+			if !yield(i) {
+				return
+			}
+		}
+	})
+}
+
+// Bursts yields numbers, size at a time.
+//
+//godlpack:export
+//godlpack:prefetch 1024
+func Bursts(n, size int) iter.Seq[int] {
+	return counted(func(yield func(int) bool) {
+		for i := range n {
+			time.Sleep(100 * time.Millisecond)
+			for j := range size {
+				if !yield(i*size + j) {
+					return
+				}
+			}
+		}
+	})
+}
+
+// WaitsAndFails has a goroutine that waits for its context.
+//
+//godlpack:export
+func WaitsAndFails(ctx context.Context, how string) (iter.Seq[int], error) {
+	go func() { <-ctx.Done() }()
+	switch how {
+	case "panic":
+		panic("the end")
+	case "nil":
+		return nil, nil
+	}
+	return nil, errors.New("failed")
+}
