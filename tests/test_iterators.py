@@ -555,7 +555,7 @@ import (
 
 type it int
 
-type r0 struct{ X int }
+type godlpackContext struct{ X int }
 
 type _Iterator struct{}
 
@@ -567,7 +567,9 @@ type ctx = context.Context
 func godlpackIt() iter.Seq[it] { return func(yield func(it) bool) { yield(3) } }
 
 //godlpack:export
-func e0() func(yield func(r0) bool) { return func(yield func(r0) bool) { yield(r0{4}) } }
+func e0() func(yield func(godlpackContext) bool) {
+	return func(yield func(godlpackContext) bool) { yield(godlpackContext{4}) }
+}
 
 //godlpack:export
 func Named() Seq { return Seq(godlpackIt()) }
