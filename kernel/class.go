@@ -27,7 +27,8 @@ const (
 	Static       Role = "static" // without an object
 	Getter       Role = "get"    // of an attribute, which has the function's name
 	Setter       Role = "set"
-	Next         Role = "next" // takes elements of the Iterator that the function of this name returned; not for callers
+	Next         Role = "next"   // takes elements of the Iterator that the function of this name returned; not for callers
+	Result       Role = "result" // takes the results of the Task that the function of this name returned; not for callers
 )
 
 // A class is a registered Class.

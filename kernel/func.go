@@ -19,6 +19,10 @@ type Func struct {
 	// Yields describes the elements of the Iterator that is the result: one Param, or two for pairs. Another function, of the
 	// role Next, takes them.
 	Yields []Param `json:"yields,omitempty"`
+	// Async states that the function is a coroutine for the host: its result is a Task, or an Iterator to await each element of.
+	Async bool `json:"async,omitempty"`
+	// Awaits describes the results of the Task that is the result. Another function, of the role Result, takes them.
+	Awaits []Param `json:"awaits,omitempty"`
 	// HoldGIL states that the host need not let its other threads run meanwhile. It is for functions that take about a
 	// microsecond and wait for nothing: no Parallel, no callbacks.
 	HoldGIL bool `json:"hold_gil,omitempty"`
@@ -87,8 +91,11 @@ func (f *Func) label() string {
 // clashes reports whether another function has the same name in the same place.
 func (f *Func) clashes(other *Func) bool {
 	accessors := f.Role != other.Role && (f.Role == Getter || f.Role == Setter) && (other.Role == Getter || other.Role == Setter)
-	return f.Class == other.Class && f.Name == other.Name && !accessors && (f.Role == Next) == (other.Role == Next)
+	return f.Class == other.Class && f.Name == other.Name && !accessors && f.Role.hidden() == other.Role.hidden()
 }
+
+// hidden reports whether functions of the role belong to another one of the same name.
+func (r Role) hidden() bool { return r == Next || r == Result }
 
 // errUnprepared is the error for a call of a Func that was neither registered nor prepared.
 var errUnprepared = errors.New("kernel: a Func must be registered or prepared before it is called")

@@ -30,7 +30,8 @@ type Iterator struct {
 	mu      sync.Mutex
 	room    sync.Cond     // the sequence may go on
 	ready   chan struct{} // there is an element, or the end: a token for one waiting Take
-	waiting int           // calls of Take that wait
+	told    func()        // likewise, for an event loop that waits; nil: none does
+	waiting int           // calls of Take, and the event loop, that wait
 	length  int           // of the queue
 	ended   bool          // the sequence has returned, with err
 	closed  bool
@@ -195,8 +196,39 @@ func taken[T any](it *Iterator, q *queue[T], most int, again bool) []T {
 	return q.given
 }
 
-// wake lets a waiting Take look again. The mutex is held.
+// notify tells n the ticket as soon as there is an element, or the end. An event loop waits once at a time.
+func (it *Iterator) notify(n *Notifier, ticket int64) {
+	it.mu.Lock()
+	defer it.mu.Unlock()
+	it.start()
+	if it.told != nil {
+		it.told = nil
+		it.waiting--
+	}
+	if it.length > 0 || it.ended || it.closed {
+		n.tell(ticket)
+		return
+	}
+	it.told = func() { n.tell(ticket) }
+	it.waiting++
+	it.room.Signal()
+}
+
+// start begins the sequence, if it does not run yet. The mutex is held.
+func (it *Iterator) start() {
+	if it.begin != nil && !it.closed {
+		it.begin()
+		it.begin = nil
+	}
+}
+
+// wake lets a waiting Take look again, and tells a waiting event loop. The mutex is held.
 func (it *Iterator) wake() {
+	if it.told != nil {
+		it.told()
+		it.told = nil
+		it.waiting--
+	}
 	if it.waiting > 0 {
 		select {
 		case it.ready <- struct{}{}:
@@ -214,6 +246,9 @@ func (it *Iterator) close() {
 	it.wake()
 	it.room.Broadcast()
 }
+
+// drop ends the sequence of an Iterator that the host does not have any more.
+func (it *Iterator) drop() { it.close() }
 
 // Take is the code of functions of the role Next. It returns the next elements of the Iterator in argument 0, or none at the end.
 // It waits for the first one; an error of the sequence comes once, when all elements before it have been taken.
@@ -252,10 +287,7 @@ const askEvery = 10 * time.Millisecond
 func (it *Iterator) wait(ctx *Ctx, batches int) (err error) {
 	it.mu.Lock()
 	defer it.mu.Unlock()
-	if it.begin != nil && !it.closed {
-		it.begin()
-		it.begin = nil
-	}
+	it.start()
 	var timer *time.Timer
 	for it.length == 0 && !it.ended && !it.closed && it.batches == batches {
 		it.waiting++

@@ -137,8 +137,8 @@ func (t *table) place() (uint32, error) {
 }
 
 func (t *table) release(place uint32, count int64) {
-	if it, ok := t.remove(place, count).(*Iterator); ok {
-		it.close()
+	if it, ok := t.remove(place, count).(interface{ drop() }); ok {
+		it.drop()
 	}
 }
 

@@ -156,11 +156,15 @@ func checkRole(f *Func) error {
 		if len(f.Params) != 2 || !slices.Equal(f.Params[0].Classes, []string{IteratorClass}) || f.Params[1].Kind != KindInt {
 			return valueError("want an iterator and a number as the parameters of its next")
 		}
+	case Result:
+		if len(f.Params) != 1 || !slices.Equal(f.Params[0].Classes, []string{TaskClass}) {
+			return valueError("want a task as the parameter of its result")
+		}
 	default:
 		return valueError("want a role, got %q", f.Role)
 	}
 	switch {
-	case f.Role != FreeFunction && f.Role != Next && !identifier(f.Class):
+	case f.Role != FreeFunction && !f.Role.hidden() && !identifier(f.Class):
 		return valueError("want the Python name of a class, got %q", f.Class)
 	case f.Place != nil && f.Role != Getter:
 		return valueError("want a place for getters alone")

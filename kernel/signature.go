@@ -46,13 +46,13 @@ func defaultText(p *Param, equals string) string {
 }
 
 func (f *Func) returnsTensor() bool {
-	return slices.ContainsFunc(slices.Concat(f.Results, f.Yields), func(p Param) bool { return holdsTensor(&p) })
+	return slices.ContainsFunc(slices.Concat(f.Results, f.Yields, f.Awaits), func(p Param) bool { return holdsTensor(&p) })
 }
 
 // takesOut reports whether the caller can pass tensors for the results: not for lists and iterators, whose lengths are not known
 // before.
 func (f *Func) takesOut() bool {
-	return f.returnsTensor() && f.Yields == nil && !slices.ContainsFunc(f.Results, func(p Param) bool { return p.Kind == KindList && holdsTensor(&p) })
+	return f.returnsTensor() && f.Yields == nil && !f.Async && !slices.ContainsFunc(f.Results, func(p Param) bool { return p.Kind == KindList && holdsTensor(&p) })
 }
 
 func holdsTensor(p *Param) bool {
@@ -136,8 +136,15 @@ func (f *Func) returns() string {
 		return ""
 	}
 	results, head := f.Results, "\n\nReturns:\n    "
-	if f.Yields != nil {
+	switch {
+	case f.Yields != nil && f.Async:
+		results, head = f.Yields, "\n\nReturns an asynchronous iterator of:\n    "
+	case f.Yields != nil:
 		results, head = f.Yields, "\n\nReturns an iterator of:\n    "
+	case f.awaited() && len(f.Awaits) == 0:
+		return "\n\nReturns a coroutine."
+	case f.awaited():
+		results, head = f.Awaits, "\n\nReturns a coroutine of:\n    "
 	}
 	texts := make([]string, len(results))
 	for i := range results {

@@ -26,6 +26,9 @@ func (f *Func) Stub() string {
 		result = "None"
 	}
 	doc := strings.ReplaceAll(strings.ReplaceAll(StubDoc(f.Docstring()), "\n", "\n    "), "\n    \n", "\n\n")
+	if f.awaited() {
+		before += "async "
+	}
 	return before + "def " + f.Name + "(" + strings.Join(parts, ", ") + ") -> " + result + ":\n    " + strings.TrimSuffix(doc, "    ")
 }
 
@@ -58,11 +61,19 @@ func StubDoc(doc string) string {
 }
 
 func (f *Func) resultHint() string {
-	if f.Yields != nil {
+	switch {
+	case f.Yields != nil && f.Async:
+		return "AsyncIterator[" + hintOf(f.Yields) + "]"
+	case f.Yields != nil:
 		return "Iterator[" + hintOf(f.Yields) + "]"
+	case f.awaited():
+		return hintOf(f.Awaits)
 	}
 	return hintOf(f.Results)
 }
+
+// awaited reports whether the function returns a Task.
+func (f *Func) awaited() bool { return f.Async && f.Yields == nil }
 
 // hintOf returns the Python type of values that are returned together.
 func hintOf(results []Param) string {

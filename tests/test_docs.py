@@ -115,7 +115,7 @@ def test_format(name, thing):
 
 
 # Users do not call these, whatever their signatures are.
-NOT_CALLED = (Exception, enum.Enum, gd.Tensor, gd.Function, gd.Iterator, gd.Method, gd.Object)
+NOT_CALLED = (Exception, enum.Enum, gd.Tensor, gd.AsyncIterator, gd.Function, gd.Iterator, gd.Method, gd.Object)
 
 
 @each(CALLABLES)

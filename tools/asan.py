@@ -33,6 +33,7 @@ TESTS += [
     "exclusive",
     "shared_results",
     "iterators",
+    "tasks",
     "context",
 ]
 RECORDS = "10000"
@@ -49,6 +50,8 @@ CHILDREN = [  # forks, and the end of a process whose daemon thread is in a call
     "tests/test_shared_results.py::test_fork",
     "tests/test_iterators.py::test_exit_with_open_iterators",
     "tests/test_iterators.py::test_forked",
+    "tests/test_tasks.py::test_fork",
+    "tests/test_tasks.py::test_exit",
     "tests/test_context.py::test_forked",
 ]
 FRAMEWORKS = [  # torch and jax take most of a minute to load under the sanitizer

@@ -23,6 +23,7 @@ TESTS += [
     "attributes",
     "shared_results",
     "iterators",
+    "tasks",
     "context",
 ]
 PACKAGES = ["./packed", "./kernel", "./internal/elementwise", "./library", "./tvmffi"]  # those with pointers in values

@@ -106,6 +106,16 @@ static PyObject *function_signature(PyObject *self, void *ignored) {
   return ask_library("signature", ((gd_function *)self)->text);
 }
 
+/* The marks by which inspect and asyncio know coroutine functions. */
+static PyObject *function_mark(PyObject *self, void *name) {
+  PyObject *marks = ask_library("coroutine_marks", self);
+  PyObject *mark = marks == NULL ? NULL : PyDict_GetItemString(marks, name);
+  if (marks != NULL && mark == NULL) PyErr_SetString(PyExc_AttributeError, name);
+  Py_IncRef(mark);
+  Py_DecRef(marks);
+  return mark;
+}
+
 static PyObject *function_reduce(PyObject *self, PyObject *ignored) {
   (void)ignored;
   return ask_library("reduce", self);
@@ -128,6 +138,8 @@ static PyMemberDef function_members[] = {
 };
 static PyGetSetDef function_getset[] = {
     {"__signature__", function_signature, NULL, doc_function_signature, NULL},
+    {"_is_coroutine_mark", function_mark, NULL, NULL, "_is_coroutine_mark"},
+    {"_is_coroutine", function_mark, NULL, NULL, "_is_coroutine"},
     {0},
 };
 static PyMethodDef function_methods[] = {

@@ -38,7 +38,7 @@ TYPE_CHECKING = False  # type checkers take it for True; importing typing would 
 if TYPE_CHECKING:
     from . import cuda
     from ._inline import load, load_inline
-    from ._iterators import Iterator
+    from ._iterators import AsyncIterator, Iterator
     from ._library import load_module
     from ._logs import capture_logs
     from ._threads import get_num_threads, set_num_threads
@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from ._torch import torch_op
 
 __all__ = [
+    "AsyncIterator",
     "BuildError",
     "DType",
     "Device",
@@ -84,6 +85,7 @@ def __getattr__(name: str) -> object:
     if name == "cuda":
         return importlib.import_module(".cuda", __name__)
     module = {
+        "AsyncIterator": "._iterators",
         "BuildError": "._inline",
         "Iterator": "._iterators",
         "capture_logs": "._logs",

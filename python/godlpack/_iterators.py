@@ -11,11 +11,52 @@ from typing import Any, Generic, Self, TypeVar
 from weakref import WeakSet
 
 from ._core import Tensor
+from ._tasks import notifier_of
 
 T_co = TypeVar("T_co", covariant=True)
 
 
-class Iterator(abc.Iterator[T_co], Generic[T_co]):
+class Elements(Generic[T_co]):
+    """What iterators have in common: Go's part, and the last batch that was taken from it."""
+
+    __slots__ = ("__weakref__", "_forks", "_name", "_source", "_state", "_take")
+
+    def __init__(self, name: str, source: object, take: Callable[[object, int], abc.Iterator[T_co]]) -> None:
+        self._name = name
+        self._source: object | None = source  # Go's part; None when it is closed
+        self._take = take
+        # The number of batches that were taken, and the last one. In one attribute: a handler of a signal, which may raise or
+        # use the iterator, runs before it is set or after. Go gives a batch again until it is told that it has arrived.
+        self._state: tuple[int, abc.Iterator[T_co]] = (0, iter(()))
+        self._forks = forks
+        alive.add(self)
+
+    def _check_process(self) -> None:
+        if self._forks != forks:
+            raise RuntimeError(
+                f"the iterator of {self._name}() was made before this process was forked, and its Go code does not run here: "
+                "make it in the worker, or start workers by multiprocessing's spawn or forkserver"
+            )
+
+    def _forked(self) -> None:
+        self._state, self._source = (0, iter(())), None
+
+    def _close(self) -> None:
+        source, self._source = self._source, None
+        self._state = (self._state[0], iter(()))
+        if source is not None and self._forks == forks:
+            self._take(source, -1)
+
+    def __repr__(self) -> str:
+        """Name the function that returned it."""
+        return f"<godlpack.{type(self).__name__} of {self._name}()>"
+
+    def __reduce__(self) -> Any:
+        """Refuse: running Go code cannot be pickled."""
+        raise TypeError(f"cannot pickle the iterator of {self._name}(): call {self._name}() where it is needed")
+
+
+class Iterator(Elements[T_co], abc.Iterator[T_co]):
     """An iterator over what a Go function yields.
 
     A function that returns an iter.Seq, an iter.Seq2 or a channel in Go
@@ -49,18 +90,11 @@ class Iterator(abc.Iterator[T_co], Generic[T_co]):
     [0, 1, 4]
     """
 
-    __slots__ = ("__weakref__", "_forks", "_lock", "_name", "_source", "_state", "_take")
+    __slots__ = ("_lock",)
 
     def __init__(self, name: str, source: object, take: Callable[[object, int], abc.Iterator[T_co]]) -> None:
-        self._name = name
-        self._source: object | None = source  # Go's part; None when it is closed
-        self._take = take
-        # The number of batches that were taken, and the last one. In one attribute: a handler of a signal, which may raise or
-        # use the iterator, runs before it is set or after. Go gives a batch again until it is told that it has arrived.
-        self._state: tuple[int, abc.Iterator[T_co]] = (0, iter(()))
-        self._forks = forks
+        super().__init__(name, source, take)
         self._lock = threading.RLock()
-        alive.add(self)
 
     def __iter__(self) -> Self:
         """Return the iterator itself."""
@@ -82,11 +116,7 @@ class Iterator(abc.Iterator[T_co], Generic[T_co]):
         return self._next()
 
     def _next(self) -> T_co:
-        if self._forks != forks:
-            raise RuntimeError(
-                f"the iterator of {self._name}() was made before this process was forked, and its Go code does not run here: "
-                "make it in the worker, or start workers by multiprocessing's spawn or forkserver"
-            )
+        self._check_process()
         with self._lock:
             while True:
                 batches, batch = self._state
@@ -110,10 +140,7 @@ class Iterator(abc.Iterator[T_co], Generic[T_co]):
 
         It does not wait for the Go code. Closing again has no effect.
         """
-        source, self._source = self._source, None
-        self._state = (self._state[0], iter(()))
-        if source is not None and self._forks == forks:
-            self._take(source, -1)
+        self._close()
 
     def __enter__(self) -> Self:
         """Return the iterator itself."""
@@ -125,18 +152,119 @@ class Iterator(abc.Iterator[T_co], Generic[T_co]):
         """Close the iterator."""
         self.close()
 
-    def __repr__(self) -> str:
-        """Name the function that returned it."""
-        return f"<godlpack.Iterator of {self._name}()>"
-
-    def __reduce__(self) -> Any:
-        """Refuse: running Go code cannot be pickled."""
-        raise TypeError(f"cannot pickle the iterator of {self._name}(): call {self._name}() where it is needed")
+    def _forked(self) -> None:
+        super()._forked()
+        self._lock = threading.RLock()
 
 
-Iterator.__module__ = "godlpack"
+class AsyncIterator(Elements[T_co], abc.AsyncIterator[T_co]):
+    """An iterator over what a Go function yields, for ``async for``.
+
+    A function that returns an iter.Seq, an iter.Seq2 or a channel in Go,
+    and is marked ``//godlpack:async``, returns one in Python.
+
+    Notes
+    -----
+    It is an `Iterator` whose elements are awaited: the event loop, of
+    asyncio, uvloop or trio, goes on while there is none. One task at a time
+    may wait for the next element.
+
+    Examples
+    --------
+    >>> import asyncio
+    >>> import godlpack as gd
+    >>> ops = gd.load_inline('''
+    ... import "iter"
+    ...
+    ... //godlpack:async
+    ... func Squares() iter.Seq[int] {
+    ...     return func(yield func(int) bool) {
+    ...         for i := 0; yield(i * i); i++ {
+    ...         }
+    ...     }
+    ... }
+    ... ''')
+    >>> async def main():
+    ...     async with ops.squares() as squares:
+    ...         return [await anext(squares) for _ in range(3)]
+    >>> asyncio.run(main())
+    [0, 1, 4]
+    """
+
+    __slots__ = ("_tasks", "_waits")
+
+    def __init__(
+        self,
+        name: str,
+        source: object,
+        take: Callable[[object, int], abc.Iterator[T_co]],
+        tasks: Callable[[], type],
+    ) -> None:
+        super().__init__(name, source, take)
+        self._tasks = tasks
+        self._waits = False  # a task waits for the next element
+
+    def __aiter__(self) -> Self:
+        """Return the iterator itself."""
+        return self
+
+    async def __anext__(self) -> T_co:
+        """Return the next element, when there is one.
+
+        Raises
+        ------
+        StopAsyncIteration
+            There are no more, or the iterator is closed.
+        RuntimeError
+            Another task waits for the next element; this process was forked
+            after the iterator was made; or the Go code panicked.
+        """
+        for element in self._state[1]:
+            return element
+        self._check_process()
+        if self._waits:
+            raise RuntimeError(
+                f"anext(): another task waits for the next element of {self._name}() already: take elements in one task, "
+                "and give them to others by an asyncio.Queue"
+            )
+        source: Any = self._source
+        if source is None:
+            raise StopAsyncIteration
+        self._waits = True
+        try:
+            notifier = notifier_of(self._tasks(), self._name)
+            await notifier.wait(lambda of_go, ticket: of_go.watch(source, ticket))
+        finally:
+            self._waits = False
+        if self._source is not None:  # nobody has closed it meanwhile
+            batches = self._state[0]
+            self._state = (batches + 1, self._take(source, batches))
+        for element in self._state[1]:
+            return element
+        self._close()
+        raise StopAsyncIteration
+
+    async def aclose(self) -> None:
+        """End the iterator: its Go code is told to stop, and there are no more elements.
+
+        It does not wait for the Go code. Closing again has no effect.
+        """
+        self._close()
+
+    async def __aenter__(self) -> Self:
+        """Return the iterator itself."""
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close the iterator."""
+        self._close()
+
+
+Iterator.__module__ = AsyncIterator.__module__ = "godlpack"
 forks = 0  # between the first process and this one
-alive: WeakSet[Iterator[Any]] = WeakSet()
+alive: WeakSet[Elements[Any]] = WeakSet()
 
 
 def forked() -> None:
@@ -144,23 +272,28 @@ def forked() -> None:
     global forks
     forks += 1
     for iterator in list(alive):
-        iterator._state, iterator._source, iterator._lock = (0, iter(())), None, threading.RLock()
+        iterator._forked()
     alive.clear()
 
 
 os.register_at_fork(after_in_child=forked)
 
 
-def maker(name: str, take: Callable[..., Any], pairs: bool, tensors: bool) -> Callable[[object, type], Iterator[Any]]:
-    """What makes an Iterator of Go's part, and of the type that tensors come back as."""
+def maker(
+    name: str, take: Callable[..., Any], pairs: bool, tensors: bool, tasks: Callable[[], type] | None
+) -> Callable[[object, type], Elements[Any]]:
+    """What makes an iterator of Go's part, and of the type that tensors come back as.
 
-    def make(source: object, like: type = Tensor) -> Iterator[Any]:
+    The library's class of tasks makes it an AsyncIterator.
+    """
+
+    def make(source: object, like: type = Tensor) -> Elements[Any]:
         keywords = {"like": like} if tensors else {}
 
         def some(source: object, batches: int) -> abc.Iterator[Any]:
             found = take(source, batches, **keywords)
             return zip(*found, strict=True) if pairs else iter(found)
 
-        return Iterator(name, source, some)
+        return Iterator(name, source, some) if tasks is None else AsyncIterator(name, source, some, tasks)
 
     return make

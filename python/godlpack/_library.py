@@ -27,7 +27,9 @@ from ._threads import register_threadpool
 from ._values import ExportedEnum, ExportedRecord, Types, converted
 
 SIDECAR_VERSION = 1
-ITERATOR = "_Iterator"  # the class of Go's parts of iterators, in each library that has some
+# The classes of Go's parts of iterators and coroutines, in each library that has some.
+HIDDEN_CLASSES = ("_Iterator", "_Task", "_Notifier")
+HIDDEN_ROLES = ("next", "result")  # of functions that belong to the one before them
 
 
 class Origin(NamedTuple):
@@ -155,7 +157,7 @@ def load_from(how: str, what: str, name: str, library: Path) -> ModuleType:
         for index, declaration in reversed(list(enumerate(declared))):
             function = alive.get((origin, qualified(declaration)))
             if function is None or declarations[function] != declaration:
-                takes = made[-1] if declaration.get("yields") else None  # the function after it
+                takes = made[-1] if "yields" in declaration or "async" in declaration else None  # the function after it
                 function = make(origin, index, declaration, check, values, [one["name"] for one in types], takes)
             made.append(function)
         made.reverse()
@@ -166,7 +168,7 @@ def load_from(how: str, what: str, name: str, library: Path) -> ModuleType:
             *make_exceptions(origin, errors, made),
         ]
     exported += values.classes.values()
-    exported = [thing for thing in exported if thing.__name__ != ITERATOR]
+    exported = [thing for thing in exported if thing.__name__ not in HIDDEN_CLASSES]
     exported += [function for function in made if is_exported(declarations[function])]
     for thing in exported:
         setattr(module, thing.__name__, thing)
@@ -175,7 +177,7 @@ def load_from(how: str, what: str, name: str, library: Path) -> ModuleType:
 
 
 def is_exported(declaration: dict[str, Any]) -> bool:
-    return not declaration.get("class") and declaration.get("role") != "next"
+    return not declaration.get("class") and declaration.get("role") not in HIDDEN_ROLES
 
 
 @functools.cache
@@ -184,21 +186,28 @@ def types_of(origin: Origin) -> Types:
 
 
 def conversions(
-    types: Types, declaration: dict[str, Any], takes: Function | Method | None
+    types: Types, declaration: dict[str, Any], takes: Function | Method | None, tasks: Callable[[], type]
 ) -> tuple[Callable[..., Any] | None, ...] | None:
-    """The conversion of each argument, and of the result, which also gets the type of tensors; None if there are none."""
+    """The conversion of each argument, and of the result, which also gets the type of tensors; None if there are none.
+
+    tasks returns the library's class of tasks.
+    """
     params, results = declaration["params"] or (), declaration["results"] or ()
-    yields = declaration.get("yields")
-    if not yields and not any(p["kind"] == "value" for p in (*params, *results)):
+    yields, awaited = declaration.get("yields"), declaration.get("async")
+    if not yields and not awaited and not any(p["kind"] == "value" for p in (*params, *results)):
         return None
-    label = f"{qualified(declaration).removesuffix('.next')}()"
+    label = f"{qualified(declaration).removesuffix('.next').removesuffix('.result')}()"
     of_params = [
         converted(types.to_go(p["type"]), f"{label}: argument '{p['name']}'") if p["kind"] == "value" else None
         for p in params
     ]
     if yields:
         iterators = import_module("._iterators", __package__)
-        return (*of_params, iterators.maker(qualified(declaration), takes, len(yields) == 2, outputs(declaration) != 0))
+        pairs, tensors = len(yields) == 2, outputs(declaration) != 0
+        return (*of_params, iterators.maker(qualified(declaration), takes, pairs, tensors, tasks if awaited else None))
+    if awaited:
+        coroutines = import_module("._tasks", __package__)
+        return (*of_params, coroutines.maker(qualified(declaration), takes, outputs(declaration) != 0))
     of_results = [types.to_python(p["type"]) if p["kind"] == "value" else None for p in results]
     if not any(of_results):
         return (*of_params, None)
@@ -213,7 +222,7 @@ def together(conversions: list[Callable[[Any], Any] | None]) -> Callable[[Any], 
     )
 
 
-SUFFIXES = {"set": ".setter", "next": ".next"}
+SUFFIXES = {"set": ".setter", "next": ".next", "result": ".result"}
 
 
 def qualified(declaration: dict[str, Any]) -> str:
@@ -243,8 +252,13 @@ def make_classes(
     return classes[key]
 
 
+def tasks_of(origin: Origin) -> type[Object]:
+    """The library's class of tasks."""
+    return next(one for one in classes[origin[3:]] if one.__name__ == "_Task")
+
+
 def is_member(declaration: dict[str, Any], name: str) -> bool:
-    return declaration.get("class") == name and declaration.get("role") != "next"
+    return declaration.get("class") == name and declaration.get("role") not in HIDDEN_ROLES
 
 
 def make_exceptions(
@@ -333,6 +347,19 @@ def wanted(function: Function | Method, name: str) -> str | None:
     return wants.get(name)
 
 
+def coroutine_marks(function: Function | Method) -> dict[str, object]:
+    """The attributes by which inspect.iscoroutinefunction() and asyncio.iscoroutinefunction() know functions; none for others.
+
+    Python 3.11's inspect knows no mark.
+    """
+    declaration = declarations.get(function, {})
+    if not declaration.get("async") or declaration.get("yields"):
+        return {}
+    names = {"_is_coroutine_mark": "inspect", "_is_coroutine": "asyncio.coroutines"}
+    found = {name: getattr(import_module(module), name, None) for name, module in names.items()}
+    return {name: mark for name, mark in found.items() if mark is not None}
+
+
 def framework(function: Function | Method, name: str) -> type:
     """The array type of a framework, for a function that returns its arrays if no argument decides."""
     module, attribute = FRAMEWORKS[name]
@@ -381,13 +408,18 @@ def place(declaration: dict[str, Any], names: list[str]) -> tuple[int, str, int]
 
 
 def outputs(declaration: dict[str, Any]) -> int:
-    """The number of tensors a function returns; -1 for a list of tensors or an iterator, which allow like= but not out=."""
+    """The number of tensors a function returns; -1 for a list of tensors, an iterator or a coroutine, which allow like= but not out=."""
     results = declaration["results"] or ()  # Go writes null for none
-    if any(element["kind"] == "tensor" for element in declaration.get("yields") or ()):
+    later = (*(declaration.get("yields") or ()), *(declaration.get("awaits") or ()))
+    if any(holds_tensor(element) for element in later):
         return -1
     if any(result["kind"] == "list" and result["elem"]["kind"] == "tensor" for result in results):
         return -1
     return sum(result["kind"] == "tensor" for result in results)
+
+
+def holds_tensor(value: dict[str, Any]) -> bool:
+    return "tensor" in (value["kind"], value["kind"] == "list" and value["elem"]["kind"])
 
 
 ROLES = {"method": 1, "get": 1, "set": 1, "new": 2}  # gd_role of C
@@ -425,7 +457,7 @@ def make(
         bool(declaration.get("hold_gil")),
         default_like(Path(origin.library), declaration),
         role,
-        conversions(types, declaration, takes),
+        conversions(types, declaration, takes, lambda: tasks_of(origin)),
         *passing(declaration),
         offset,
         letter,

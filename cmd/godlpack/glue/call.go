@@ -69,11 +69,10 @@ func (f *file) typeParams(fn *source.Func) string {
 
 // body writes the call itself, and the code that returns its results.
 func (f *file) body(fn *source.Func) {
-	receiver := 0 // its place among the arguments
-	if fn.Context || fn.Cancel {
-		receiver = 1
-	}
 	switch {
+	case fn.IsTask():
+		f.task(fn)
+		return
 	case fn.Iterator != nil:
 		f.line("godlpackIterator := %s.NewIterator(c, %d)", f.kernel(), fn.Iterator.Prefetch)
 	case fn.Cancel:
@@ -81,24 +80,16 @@ func (f *file) body(fn *source.Func) {
 		defer f.line("})\n}")
 	}
 	arguments := f.arguments(fn)
-	if fn.Access == source.Restore {
+	switch fn.Access {
+	case source.Restore:
 		f.restore(fn, arguments[0])
 		return
-	}
-	if fn.Access == source.Field {
+	case source.Field:
 		f.access(fn, arguments)
 		return
 	}
-	target := fn.Go
-	if fn.Decl.Bound() {
-		target = arguments[receiver] + "." + fn.Go
-		arguments = slices.Delete(arguments, receiver, receiver+1)
-	}
-	var results []string
-	for i := range fn.Results {
-		results = append(results, fmt.Sprintf("r%d", i))
-	}
-	f.invoke(fn, results, fmt.Sprintf("%s%s(%s)", target, instance(fn), strings.Join(arguments, ", ")))
+	results := names(fn.Results)
+	f.invoke(fn, results, invocation(fn, arguments))
 	if fn.Iterator != nil {
 		f.begin(fn)
 	} else {
@@ -112,6 +103,67 @@ func (f *file) body(fn *source.Func) {
 	if !fn.Cancel || fn.Iterator != nil {
 		f.line("}")
 	}
+}
+
+// names returns the names of variables for values.
+func names(values []source.Value) []string {
+	var all []string
+	for i := range values {
+		all = append(all, fmt.Sprintf("r%d", i))
+	}
+	return all
+}
+
+// invocation returns the call of the author's function or method.
+func invocation(fn *source.Func, arguments []string) string {
+	target := fn.Go
+	if fn.Decl.Bound() {
+		receiver := 0 // its place among the arguments
+		if fn.Context || fn.Cancel {
+			receiver = 1
+		}
+		target = arguments[receiver] + "." + fn.Go
+		arguments = slices.Delete(arguments, receiver, receiver+1)
+	}
+	return fmt.Sprintf("%s%s(%s)", target, instance(fn), strings.Join(arguments, ", "))
+}
+
+// task writes the code that reads the arguments, and returns a task that calls the function with them.
+func (f *file) task(fn *source.Func) {
+	arguments := f.arguments(fn)
+	context := "_"
+	for i, argument := range arguments {
+		if i == 0 && fn.Cancel {
+			context = argument
+			continue
+		}
+		given, variadic := strings.CutSuffix(argument, "...")
+		arguments[i] = fmt.Sprintf("godlpack%d", i)
+		f.line("%s := %s", arguments[i], given)
+		if variadic {
+			arguments[i] += "..."
+		}
+	}
+	f.line("godlpackTask := %s.NewTask(c, func(%s %s.Context) (func(*%[1]s.Call), error) {", f.kernel(), context, f.use("context", "context"))
+	results := names(fn.Awaited)
+	assigned := results
+	if fn.Fails {
+		assigned = append(slices.Clip(results), "err")
+	}
+	text := invocation(fn, arguments)
+	if assigned != nil {
+		text = strings.Join(assigned, ", ") + " := " + text
+	}
+	f.line("%s", text)
+	if fn.Fails {
+		f.line("if err != nil {\nreturn nil, err\n}")
+	}
+	f.line("return func(c *%s.Call) {", f.kernel())
+	for i, v := range fn.Awaited {
+		f.give(v, results[i])
+	}
+	f.line("}, nil\n})")
+	f.line("%s\nreturn nil\n}", f.result(fn.Results[0], "godlpackTask"))
 }
 
 // begin writes the code that begins an iterator over the result r0.
@@ -154,7 +206,7 @@ func (f *file) arguments(fn *source.Func) []string {
 	case fn.Cancel:
 		all = append(all, "godlpackContext")
 	}
-	f.keeps = fn.Iterator != nil
+	f.keeps = fn.Decl.Async || fn.Iterator != nil
 	for i, v := range fn.Args {
 		switch {
 		case v.Options != nil:

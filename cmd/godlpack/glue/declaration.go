@@ -21,7 +21,7 @@ var kinds = map[kernel.Kind]string{
 // roles maps each role to its Go name.
 var roles = map[kernel.Role]string{
 	kernel.Method: "Method", kernel.Constructor: "Constructor", kernel.Static: "Static", kernel.Getter: "Getter", kernel.Setter: "Setter",
-	kernel.Next: "Next",
+	kernel.Next: "Next", kernel.Result: "Result",
 }
 
 // passings maps each way of passing to its Go name.
@@ -30,8 +30,14 @@ var passings = map[kernel.Passing]string{kernel.KeywordOnly: "KeywordOnly", kern
 // class writes the registration of a class, which precedes that of the functions: variables are initialized first.
 func (f *file) class(c *source.Class) {
 	f.line("")
-	if c.IsIterator() {
+	switch {
+	case c.IsIterator():
 		f.line("var %s = %s.RegisterIterators()", className(c), f.kernel())
+		return
+	case c.IsTask():
+		f.line("var %s = %s.RegisterTasks()", className(c), f.kernel())
+		return
+	case c.OfKernel():
 		return
 	}
 	f.line("var %s = %s.RegisterClass[%s](%s.Class{", className(c), f.kernel(), c.Go, f.kernel())
@@ -87,6 +93,10 @@ func (f *file) register(fn *source.Func) {
 	f.params("Params", fn.Decl.Params, fn.Args)
 	f.params("Results", fn.Decl.Results, fn.Results)
 	f.params("Yields", fn.Decl.Yields, make([]source.Value, len(fn.Decl.Yields)))
+	if fn.Decl.Async {
+		f.line("Async: true,")
+	}
+	f.params("Awaits", fn.Decl.Awaits, fn.Awaited)
 	if fn.Decl.HoldGIL {
 		f.line("HoldGIL: true,")
 	}
@@ -97,9 +107,12 @@ func (f *file) register(fn *source.Func) {
 	if fn.Decl.Like != "" {
 		f.line("Like: %q,", fn.Decl.Like)
 	}
-	if fn.Decl.Role == kernel.Next {
+	switch fn.Decl.Role {
+	case kernel.Next:
 		f.line("Do: %s.Take,", f.kernel())
-	} else {
+	case kernel.Result:
+		f.line("Do: %s.Await,", f.kernel())
+	default:
 		f.line("Do: %s,", callName(fn))
 	}
 	f.line("})")

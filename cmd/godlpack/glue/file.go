@@ -35,11 +35,13 @@ func Go(pkg *source.Package) ([]byte, error) {
 		f.exception(e)
 	}
 	for _, fn := range pkg.Funcs {
-		f.register(fn)
+		if fn.Generated() {
+			f.register(fn)
+		}
 	}
 	f.line("}")
 	for _, fn := range pkg.Funcs {
-		if fn.Decl.Role != kernel.Next {
+		if fn.Generated() && fn.Decl.Role != kernel.Next && fn.Decl.Role != kernel.Result {
 			f.call(fn)
 		}
 	}

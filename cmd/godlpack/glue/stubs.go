@@ -15,10 +15,13 @@ func Stubs(pkg *source.Package) []byte {
 	var text bytes.Buffer
 	imports := importsOf(kernel.StubImports, pkg)
 	var ours []string
-	if slices.ContainsFunc(pkg.Classes, (*source.Class).IsIterator) {
+	if slices.ContainsFunc(pkg.Funcs, func(fn *source.Func) bool { return fn.Decl.Yields != nil && fn.Decl.Async }) {
+		ours = append(ours, "AsyncIterator")
+	}
+	if slices.ContainsFunc(pkg.Funcs, func(fn *source.Func) bool { return fn.Decl.Yields != nil && !fn.Decl.Async }) {
 		ours = append(ours, "Iterator")
 	}
-	if len(pkg.Classes) > len(ours) {
+	if slices.ContainsFunc(pkg.Classes, func(c *source.Class) bool { return !c.OfKernel() }) {
 		imports = strings.Replace(imports, "typing import Any", "typing import Any, Self", 1)
 		ours = append(ours, "Object")
 	}
@@ -33,16 +36,21 @@ func Stubs(pkg *source.Package) []byte {
 		text.WriteString("\n" + t.Stub())
 	}
 	for _, c := range pkg.Classes {
-		if !c.IsIterator() {
+		if !c.OfKernel() {
 			text.WriteString("\n" + stubOfClass(pkg, c))
 		}
 	}
 	for _, fn := range pkg.Funcs {
-		if fn.Class == nil && fn.Decl.Role != kernel.Next {
+		if fn.Class == nil && isSeen(fn) {
 			text.WriteString("\n" + fn.Decl.Stub())
 		}
 	}
 	return text.Bytes()
+}
+
+// isSeen reports whether a function is not only a part of another one.
+func isSeen(fn *source.Func) bool {
+	return fn.Decl.Role != kernel.Next && fn.Decl.Role != kernel.Result
 }
 
 // valueTypes returns the records and enums of a package's functions, each once.
@@ -116,7 +124,7 @@ func stubOfClass(pkg *source.Package, c *source.Class) string {
 		}
 	}
 	for _, fn := range pkg.Funcs {
-		if fn.Class == c && fn.Decl.Role != kernel.Setter && fn.Decl.Role != kernel.Next {
+		if fn.Class == c && fn.Decl.Role != kernel.Setter && isSeen(fn) {
 			text += indented(member(c, fn))
 		}
 		if fn.Class == c && fn.Decl.Role == kernel.Getter {

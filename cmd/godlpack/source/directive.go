@@ -26,6 +26,7 @@ var directives = []struct{ verb, usage, purpose string }{
 		"the properties of a tensor result, numbered from 0; shared: its memory is not copied; like: its framework if no argument is a tensor; above the package clause: for all functions",
 	},
 	{"prefetch", "//godlpack:prefetch N", "above a function that returns an iterator: how many elements its code is ahead of Python, 1 without the directive; 0: none"},
+	{"async", "//godlpack:async [python_name]", "exports the function or the method as a coroutine function: Python awaits its result, or each element of its iterator, and the event loop goes on"},
 	{"gil", "//godlpack:gil hold", "keep the GIL during the call: for functions that take microseconds"},
 	{
 		"state", "//godlpack:state fork=fresh|refuse",

@@ -22,6 +22,7 @@ type Func struct {
 	Results    []Value
 	Fails      bool      // its last result is an error, which is not in Results
 	Iterator   *Iterator // its result; nil if it is another
+	Awaited    []Value   // the results of the task that is its result
 	Class      *Class    // that it belongs to; nil for a function alone
 	Access     Access
 
@@ -107,6 +108,7 @@ func (r *reader) callable(decl *ast.FuncDecl, marks []directive, c *Class, role 
 	r.resultMarks(fn, marks)
 	r.prefetch(fn, marks)
 	r.checkIterator(fn)
+	r.async(fn, marks)
 	if fn.Cancel && fn.Decl.HoldGIL {
 		r.add(fn.at, "a function that takes a context.Context runs in a goroutine of its own, so it cannot keep the GIL: remove gil hold, or the context")
 	}
@@ -125,6 +127,9 @@ func (r *reader) callable(decl *ast.FuncDecl, marks []directive, c *Class, role 
 	return fn, len(r.found) == before
 }
 
+// mainVerbs are the directives that export a function, as is async alone.
+var mainVerbs = []string{"export", "new", "get", "set"}
+
 // checkMarks checks the directives of a function or a method, one of which must be among the given main ones.
 func (r *reader) checkMarks(decl *ast.FuncDecl, marks []directive, main ...string) bool {
 	if i := slices.IndexFunc(marks, func(d directive) bool { return !known(d.verb) }); i >= 0 {
@@ -136,7 +141,7 @@ func (r *reader) checkMarks(decl *ast.FuncDecl, marks []directive, main ...strin
 		return false
 	}
 	found := 0
-	for _, verb := range []string{"export", "new", "get", "set"} {
+	for _, verb := range mainVerbs {
 		n := count(marks, verb)
 		if n > 0 && !slices.Contains(main, verb) {
 			r.add(marks[slices.IndexFunc(marks, func(d directive) bool { return d.verb == verb })].at, "%s", map[string]string{
@@ -147,6 +152,8 @@ func (r *reader) checkMarks(decl *ast.FuncDecl, marks []directive, main ...strin
 		found += n
 	}
 	switch {
+	case found == 0 && count(marks, "async") > 0 && slices.Contains(main, "export"):
+		return true
 	case found == 0:
 		r.add(marks[0].at, "%s has no //godlpack:export, so this directive has no effect", decl.Name.Name)
 	case found > 1 || count(marks, "gil") > 1:
@@ -183,11 +190,11 @@ func count(marks []directive, verb string) int {
 func (r *reader) setName(fn *Func, decl *ast.FuncDecl, marks []directive) {
 	name, at := pythonName(strings.TrimPrefix(decl.Name.Name, map[kernel.Role]string{kernel.Getter: "Get", kernel.Setter: "Set"}[fn.Decl.Role])), decl.Name.Pos()
 	for _, d := range marks {
-		if len(d.words) == 0 || !slices.Contains([]string{"export", "new", "get", "set"}, d.verb) {
+		if len(d.words) == 0 || d.verb != "async" && !slices.Contains(mainVerbs, d.verb) {
 			continue
 		}
 		name, at = d.words[0].text, d.words[0].at
-		if class, rest, dotted := strings.Cut(name, "."); dotted && d.verb == "export" && fn.Class == nil {
+		if class, rest, dotted := strings.Cut(name, "."); dotted && (d.verb == "export" || d.verb == "async") && fn.Class == nil {
 			i := slices.IndexFunc(r.classes, func(c *Class) bool { return c.Decl.Name == class })
 			if i >= 0 {
 				fn.Class, fn.Decl.Class, fn.Decl.Role, name = r.classes[i], class, kernel.Static, rest

@@ -23,7 +23,7 @@ type Iterator struct {
 // No type of an author has its name in Go.
 var iteratorClass = &Class{Go: "0Iterator", Decl: kernel.Class{Name: kernel.IteratorClass}}
 
-// IsIterator reports whether c is the class of iterators, which package kernel has.
+// IsIterator reports whether c is the class of iterators.
 func (c *Class) IsIterator() bool { return c == iteratorClass }
 
 // sequenceOf returns the types of the elements of an iter.Seq, an iter.Seq2 or a channel, and the function that begins it; nil
@@ -96,12 +96,21 @@ func (r *reader) checkIterator(fn *Func) {
 		return
 	}
 	switch {
-	case fn.Context:
-		r.add(fn.at, "a *kernel.Ctx ends with the call, and an iterator goes on: take a context.Context, which is cancelled when Python drops the iterator")
 	case fn.Decl.Role != kernel.FreeFunction && fn.Decl.Role != kernel.Method && fn.Decl.Role != kernel.Static:
 		r.add(fn.at, "an attribute cannot be an iterator: export a method")
 	case len(fn.Results) > 1:
 		r.add(fn.at, "an iterator is the only result, but for an error")
+	}
+	r.checkLater(fn, "an iterator goes on")
+	if slices.ContainsFunc(fn.Iterator.Lists, Value.holdsTensor) {
+		r.refuseReserved(fn)
+	}
+}
+
+// checkLater refuses parameters of a function whose code runs when the call has ended.
+func (r *reader) checkLater(fn *Func, what string) {
+	if fn.Context {
+		r.add(fn.at, "a *kernel.Ctx ends with the call, and %s: take a context.Context, which is cancelled when Python needs the result no more", what)
 	}
 	for i, v := range fn.Args {
 		if v.Form == List {
@@ -111,21 +120,18 @@ func (r *reader) checkIterator(fn *Func) {
 		}
 		r.checkExclusive(v, v.id.at)
 		if v.Form == Callable || v.Form == Mut || v.Form == DeviceOf || v.Form == DeviceMut {
-			r.add(v.id.at, "%s ends with the call, and an iterator goes on: take a tensor.Of, which is copied, or a value", fn.Decl.Params[i].Name)
+			r.add(v.id.at, "%s ends with the call, and %s: take a tensor.Of, which is copied, or a value", fn.Decl.Params[i].Name, what)
 		}
 	}
 	if fn.Class != nil && fn.Decl.Role == kernel.Method {
 		r.checkExclusive(Value{Classes: []*Class{fn.Class}}, fn.at)
-	}
-	if slices.ContainsFunc(fn.Iterator.Lists, Value.holdsTensor) {
-		r.refuseReserved(fn)
 	}
 }
 
 // checkExclusive refuses objects that have one call at a time: an iterator would use them between calls.
 func (r *reader) checkExclusive(v Value, at token.Pos) {
 	if i := slices.IndexFunc(v.Classes, func(c *Class) bool { return c.Decl.Exclusive }); i >= 0 {
-		r.add(at, "%s is exclusive, and an iterator would use it between calls: return a slice", v.Classes[i].Go)
+		r.add(at, "%s is exclusive, and an iterator or an async function would use it between calls: return a slice, or remove async", v.Classes[i].Go)
 	}
 }
 

@@ -121,7 +121,7 @@ func exportsElsewhere(p, root *packages.Package) Problems {
 	for _, file := range p.Syntax {
 		for _, group := range file.Comments {
 			for _, d := range directivesOf(group) {
-				if d.verb == "export" && r.found == nil {
+				if (d.verb == "export" || d.verb == "async") && r.found == nil {
 					r.add(d.at, "warning: only functions of the package that is built can be called, and this is package %s, which %s imports: "+
 						"export a function there that calls this one", p.PkgPath, root.PkgPath)
 				}
@@ -141,7 +141,7 @@ func exportsLeftOut(p *packages.Package) Problems {
 		}
 		n := 0
 		for line := range strings.Lines(string(text)) {
-			if n++; strings.HasPrefix(line, prefix+"export") {
+			if n++; strings.HasPrefix(line, prefix+"export") || strings.HasPrefix(line, prefix+"async") {
 				p := Problem{Text: "warning: build constraints or the file's name leave this file out, so the function cannot be called"}
 				p.At.Filename, p.At.Line, p.At.Column = name, n, 1
 				found = append(found, p)

@@ -191,7 +191,7 @@ func read(p *packages.Package, folder string) (*Package, error) {
 	r.checkBases()
 	r.twice(pkg.Funcs)
 	pkg.Classes, pkg.Errors, pkg.fork = r.classes, r.errors, r.fork
-	pkg.addNexts()
+	pkg.addHidden()
 	for _, c := range pkg.Classes {
 		c.Makers = pkg.makers(c)
 	}
@@ -208,16 +208,31 @@ func read(p *packages.Package, folder string) (*Package, error) {
 	return pkg, nil
 }
 
-// addNexts adds the functions that take the elements of iterators, each after the one that returns the iterator, and their class.
-func (pkg *Package) addNexts() {
+// addHidden adds the functions that take the elements of iterators and the results of tasks, each after the one that returns the
+// iterator or the task; their classes; and the methods of these.
+func (pkg *Package) addHidden() {
 	var all []*Func
+	async := slices.ContainsFunc(pkg.Funcs, func(fn *Func) bool { return fn.Decl.Async })
+	if async {
+		all = taskFuncs() // package kernel registers them with their classes, before all others
+	}
+	iterators := async
 	for _, fn := range pkg.Funcs {
-		if all = append(all, fn); fn.Iterator != nil {
+		all = append(all, fn)
+		switch {
+		case fn.Iterator != nil:
+			iterators = true
 			all = append(all, fn.Next())
+		case fn.IsTask():
+			all = append(all, fn.Take())
 		}
 	}
-	if len(all) > len(pkg.Funcs) {
-		pkg.Classes = append(slices.Clip(pkg.Classes), iteratorClass)
+	pkg.Classes = slices.Clip(pkg.Classes)
+	if iterators {
+		pkg.Classes = append(pkg.Classes, iteratorClass)
+	}
+	if async {
+		pkg.Classes = append(pkg.Classes, taskClass, notifierClass)
 	}
 	pkg.Funcs = all
 }
