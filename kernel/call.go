@@ -109,6 +109,11 @@ func (c *Call) run(ret *packed.Ret) (err error) {
 	if c.err != nil {
 		return c.err
 	}
+	if c.ctx != nil {
+		if reason := c.ctx.reason.Load(); reason != nil { // an iterable raised, which the function was not told
+			return *reason
+		}
+	}
 	return c.deliver(ret)
 }
 

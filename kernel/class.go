@@ -28,6 +28,7 @@ const (
 	Getter       Role = "get"    // of an attribute, which has the function's name
 	Setter       Role = "set"
 	Next         Role = "next"   // takes elements of the Iterator that the function of this name returned; not for callers
+	Feed         Role = "feed"   // gives elements of an iterable to the function of this name; not for callers
 	Result       Role = "result" // takes the results of the Task that the function of this name returned; not for callers
 )
 

@@ -91,11 +91,14 @@ func (f *Func) label() string {
 // clashes reports whether another function has the same name in the same place.
 func (f *Func) clashes(other *Func) bool {
 	accessors := f.Role != other.Role && (f.Role == Getter || f.Role == Setter) && (other.Role == Getter || other.Role == Setter)
+	if f.Role == Feed && other.Role == Feed && f.Params[1].Name != other.Params[1].Name {
+		return false // of another parameter
+	}
 	return f.Class == other.Class && f.Name == other.Name && !accessors && f.Role.hidden() == other.Role.hidden()
 }
 
 // hidden reports whether functions of the role belong to another one of the same name.
-func (r Role) hidden() bool { return r == Next || r == Result }
+func (r Role) hidden() bool { return r == Next || r == Result || r == Feed }
 
 // errUnprepared is the error for a call of a Func that was neither registered nor prepared.
 var errUnprepared = errors.New("kernel: a Func must be registered or prepared before it is called")

@@ -20,7 +20,8 @@ type Param struct {
 	Bits     int  `json:"bits,omitempty"`
 	Unsigned bool `json:"unsigned,omitempty"`
 
-	Type *Type `json:"type,omitempty"` // of a KindValue
+	Type *Type  `json:"type,omitempty"` // of a KindValue
+	Each *Param `json:"each,omitempty"` // of a KindCallable that stands for an iterable: its elements; see Sequence
 
 	// Of objects: the names of the accepted classes, several if the Go type is an interface.
 	Classes []string `json:"classes,omitempty"`

@@ -156,6 +156,10 @@ func checkRole(f *Func) error {
 		if len(f.Params) != 2 || !slices.Equal(f.Params[0].Classes, []string{IteratorClass}) || f.Params[1].Kind != KindInt {
 			return valueError("want an iterator and a number as the parameters of its next")
 		}
+	case Feed:
+		if len(f.Params) != 2 || !slices.Equal(f.Params[0].Classes, []string{SequenceClass}) {
+			return valueError("want a sequence and a list as the parameters of its feed")
+		}
 	case Result:
 		if len(f.Params) != 1 || !slices.Equal(f.Params[0].Classes, []string{TaskClass}) {
 			return valueError("want a task as the parameter of its result")

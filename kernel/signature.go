@@ -180,6 +180,9 @@ func (f *Func) raises() string {
 
 // isNumeric reports whether an argument is a number, or a list of numbers.
 func isNumeric(p Param) bool {
+	if p.Each != nil {
+		return isNumeric(*p.Each)
+	}
 	if p.Kind == KindList {
 		return isNumeric(*p.Elem)
 	}
@@ -188,6 +191,9 @@ func isNumeric(p Param) bool {
 
 // hasValues reports whether an argument of the right type may still have a wrong value.
 func hasValues(p Param) bool {
+	if p.Each != nil {
+		return hasValues(*p.Each)
+	}
 	if p.Kind == KindList {
 		return hasValues(*p.Elem)
 	}

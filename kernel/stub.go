@@ -105,6 +105,8 @@ func hint(p *Param, argument bool) string {
 		text = strings.Join(p.Classes, " | ")
 	case p.Kind == KindValue:
 		text = p.Type.hint(argument)
+	case p.Each != nil:
+		text = "Iterable[" + hint(p.Each, argument) + "]"
 	case p.Kind == KindTensor && argument:
 		text = "TensorLike"
 	case p.Kind == KindList && argument && (p.Elem.Kind == KindInt || p.Elem.Kind == KindFloat || p.Elem.Kind == KindBool):

@@ -17,6 +17,10 @@ func wanted(p *Param) string {
 		text = intName(p)
 	case KindList:
 		text = "list of " + wanted(p.Elem)
+	case KindCallable:
+		if p.Each != nil {
+			text = "iterable of " + wanted(p.Each)
+		}
 	case KindObject:
 		text = strings.Join(p.Classes, " or ")
 	case KindValue:

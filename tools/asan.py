@@ -33,6 +33,7 @@ TESTS += [
     "exclusive",
     "shared_results",
     "iterators",
+    "sequences",
     "tasks",
     "context",
 ]

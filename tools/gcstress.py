@@ -23,6 +23,7 @@ TESTS += [
     "attributes",
     "shared_results",
     "iterators",
+    "sequences",
     "tasks",
     "context",
 ]

@@ -27,9 +27,9 @@ from ._threads import register_threadpool
 from ._values import ExportedEnum, ExportedRecord, Types, converted
 
 SIDECAR_VERSION = 1
-# The classes of Go's parts of iterators and coroutines, in each library that has some.
-HIDDEN_CLASSES = ("_Iterator", "_Task", "_Notifier")
-HIDDEN_ROLES = ("next", "result")  # of functions that belong to the one before them
+# The classes of Go's parts of iterators, iterables and coroutines, in each library that has some.
+HIDDEN_CLASSES = ("_Iterator", "_Sequence", "_Task", "_Notifier")
+HIDDEN_ROLES = ("next", "result", "feed")  # of functions that belong to the one before them
 
 
 class Origin(NamedTuple):
@@ -157,8 +157,7 @@ def load_from(how: str, what: str, name: str, library: Path) -> ModuleType:
         for index, declaration in reversed(list(enumerate(declared))):
             function = alive.get((origin, qualified(declaration)))
             if function is None or declarations[function] != declaration:
-                takes = made[-1] if "yields" in declaration or "async" in declaration else None  # the function after it
-                function = make(origin, index, declaration, check, values, [one["name"] for one in types], takes)
+                function = make(origin, index, declaration, check, values, [one["name"] for one in types], made[::-1])
             made.append(function)
         made.reverse()
         if origin[3:] not in log_functions:
@@ -186,28 +185,39 @@ def types_of(origin: Origin) -> Types:
 
 
 def conversions(
-    types: Types, declaration: dict[str, Any], takes: Function | Method | None, tasks: Callable[[], type]
+    types: Types, declaration: dict[str, Any], after: list[Any], tasks: Callable[[], type]
 ) -> tuple[Callable[..., Any] | None, ...] | None:
     """The conversion of each argument, and of the result, which also gets the type of tensors; None if there are none.
 
-    tasks returns the library's class of tasks.
+    after: the functions after this one, which are first those that belong to it; tasks returns the library's class of tasks.
     """
     params, results = declaration["params"] or (), declaration["results"] or ()
     yields, awaited = declaration.get("yields"), declaration.get("async")
-    if not yields and not awaited and not any(p["kind"] == "value" for p in (*params, *results)):
+    if not yields and not awaited and not any(p["kind"] == "value" or "each" in p for p in (*params, *results)):
         return None
-    label = f"{qualified(declaration).removesuffix('.next').removesuffix('.result')}()"
-    of_params = [
-        converted(types.to_go(p["type"]), f"{label}: argument '{p['name']}'") if p["kind"] == "value" else None
-        for p in params
-    ]
+    label = f"{qualified(declaration).partition('!')[0]}()"
+    feeds = iter(after)
+    wants = dict(zip((p["name"] for p in params), declaration.get("wants") or (), strict=False))
+    of_params: list[Callable[..., Any] | None] = []
+    for p in params:
+        convert = None
+        if p["kind"] == "value":
+            convert = converted(types.to_go(p["type"]), f"{label}: argument '{p['name']}'")
+        elif "each" in p:
+            sequences = import_module("._sequences", __package__)
+            wanted = wants.get(p["name"], "an iterable")
+            convert = sequences.giver(label, p["name"], wanted, next(feeds), p["each"]["kind"])
+        of_params.append(convert)
     if yields:
         iterators = import_module("._iterators", __package__)
         pairs, tensors = len(yields) == 2, outputs(declaration) != 0
-        return (*of_params, iterators.maker(qualified(declaration), takes, pairs, tensors, tasks if awaited else None))
+        return (
+            *of_params,
+            iterators.maker(qualified(declaration), after[0], pairs, tensors, tasks if awaited else None),
+        )
     if awaited:
         coroutines = import_module("._tasks", __package__)
-        return (*of_params, coroutines.maker(qualified(declaration), takes, outputs(declaration) != 0))
+        return (*of_params, coroutines.maker(qualified(declaration), after[0], outputs(declaration) != 0))
     of_results = [types.to_python(p["type"]) if p["kind"] == "value" else None for p in results]
     if not any(of_results):
         return (*of_params, None)
@@ -222,13 +232,14 @@ def together(conversions: list[Callable[[Any], Any] | None]) -> Callable[[Any], 
     )
 
 
-SUFFIXES = {"set": ".setter", "next": ".next", "result": ".result"}
+SUFFIXES = {"set": "!set", "next": "!next", "result": "!result", "feed": "!feed"}
 
 
 def qualified(declaration: dict[str, Any]) -> str:
     """The name of a function in its module: "search", "Index.search"; others of that name have a suffix."""
     name = f"{declaration['class']}.{declaration['name']}" if declaration.get("class") else declaration["name"]
-    return name + SUFFIXES.get(declaration.get("role", ""), "")
+    feeds = f" {declaration['params'][1]['name']}" if declaration.get("role") == "feed" else ""
+    return name + SUFFIXES.get(declaration.get("role", ""), "") + feeds
 
 
 def make_classes(
@@ -432,9 +443,9 @@ def make(
     check: Callable[..., None],
     types: Types,
     names: list[str],
-    takes: Function | Method | None,
+    after: list[Function | Method],
 ) -> Function | Method:
-    """names: of the library's classes, by their numbers; takes: the function that takes the elements of its iterators."""
+    """names: of the library's classes, by their numbers; after: the functions after this one."""
     params = parameters(declaration)
     writes = sum(mutable << i for i, (_, mutable) in enumerate(params))
     text = declaration.get("signature") or written(declaration)
@@ -447,7 +458,7 @@ def make(
         check,
         index,
         name,
-        qualified(declaration).removesuffix(SUFFIXES.get(declaration.get("role", ""), "")),
+        qualified(declaration).partition("!")[0],
         origin.module,
         declaration.get("docstring") or declaration.get("doc") or "",
         text,
@@ -457,7 +468,7 @@ def make(
         bool(declaration.get("hold_gil")),
         default_like(Path(origin.library), declaration),
         role,
-        conversions(types, declaration, takes, lambda: tasks_of(origin)),
+        conversions(types, declaration, after, lambda: tasks_of(origin)),
         *passing(declaration),
         offset,
         letter,

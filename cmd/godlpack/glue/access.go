@@ -33,6 +33,8 @@ func (f *file) borrowed(v source.Value, i int) string {
 		return fmt.Sprintf("%s.%s[%s](c, %d)", f.kernel(), views[v.Form], f.typeText(v.Element), i)
 	case source.List:
 		return f.readList(v, i)
+	case source.Sequence:
+		return f.readSequence(v, i)
 	case source.Object:
 		return fmt.Sprintf("%s.Object(c, %d)", className(v.Classes[0]), i)
 	case source.Interface:
@@ -60,6 +62,23 @@ func (f *file) readFloat(v source.Value, i int) string {
 		return fmt.Sprintf("%s(%s.Float[float64](c, %d))", f.typeText(v.Type), f.kernel(), i)
 	}
 	return fmt.Sprintf("%s.Float[%s](c, %d)", f.kernel(), f.typeText(v.Type), i)
+}
+
+// readSequence returns the expression of a sequence over an iterable. Its elements stay when their batch is gone.
+func (f *file) readSequence(v source.Value, i int) string {
+	keeps := f.keeps
+	f.keeps = true
+	batch := f.read(*v.Items, 1)
+	f.keeps = keeps
+	name := "Sequenced"
+	if v.OrError() {
+		name = "SequencedOrError"
+	}
+	text := fmt.Sprintf("%s.%s(c, %d, func(c *%[1]s.Call) []%[4]s { return %[5]s })", f.kernel(), name, i, f.typeText(v.Element), batch)
+	if named, own := types.Unalias(v.Type).(*types.Named); own && named.Obj().Pkg().Path() != "iter" {
+		return f.typeText(v.Type) + "(" + text + ")"
+	}
+	return text
 }
 
 func (f *file) readList(v source.Value, i int) string {

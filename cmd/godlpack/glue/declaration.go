@@ -21,7 +21,7 @@ var kinds = map[kernel.Kind]string{
 // roles maps each role to its Go name.
 var roles = map[kernel.Role]string{
 	kernel.Method: "Method", kernel.Constructor: "Constructor", kernel.Static: "Static", kernel.Getter: "Getter", kernel.Setter: "Setter",
-	kernel.Next: "Next", kernel.Result: "Result",
+	kernel.Next: "Next", kernel.Result: "Result", kernel.Feed: "Feed",
 }
 
 // passings maps each way of passing to its Go name.
@@ -33,6 +33,9 @@ func (f *file) class(c *source.Class) {
 	switch {
 	case c.IsIterator():
 		f.line("var %s = %s.RegisterIterators()", className(c), f.kernel())
+		return
+	case c.IsSequence():
+		f.line("var %s = %s.RegisterSequences()", className(c), f.kernel())
 		return
 	case c.IsTask():
 		f.line("var %s = %s.RegisterTasks()", className(c), f.kernel())
@@ -110,6 +113,8 @@ func (f *file) register(fn *source.Func) {
 	switch fn.Decl.Role {
 	case kernel.Next:
 		f.line("Do: %s.Take,", f.kernel())
+	case kernel.Feed:
+		f.line("Do: %s.Give,", f.kernel())
 	case kernel.Result:
 		f.line("Do: %s.Await,", f.kernel())
 	default:
@@ -158,6 +163,9 @@ func (f *file) param(p kernel.Param, value any) string {
 	}
 	field(p.Name != "", "Name: %q", p.Name)
 	field(true, "Kind: %s.Kind%s", f.kernel(), kinds[p.Kind])
+	if p.Each != nil {
+		field(true, "Each: &%s.Param{%s}", f.kernel(), f.param(*p.Each, nil))
+	}
 	if p.Elem != nil {
 		field(true, "Elem: &%s.Param{%s}", f.kernel(), f.param(*p.Elem, nil))
 	}

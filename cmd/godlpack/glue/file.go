@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"godlpack/cmd/godlpack/source"
-	"godlpack/kernel"
 )
 
 // Header is the first line of each generated Go file, in the standard form for tools.
@@ -41,7 +40,7 @@ func Go(pkg *source.Package) ([]byte, error) {
 	}
 	f.line("}")
 	for _, fn := range pkg.Funcs {
-		if fn.Generated() && fn.Decl.Role != kernel.Next && fn.Decl.Role != kernel.Result {
+		if fn.Generated() && isSeen(fn) {
 			f.call(fn)
 		}
 	}

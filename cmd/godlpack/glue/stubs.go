@@ -50,7 +50,7 @@ func Stubs(pkg *source.Package) []byte {
 
 // isSeen reports whether a function is not only a part of another one.
 func isSeen(fn *source.Func) bool {
-	return fn.Decl.Role != kernel.Next && fn.Decl.Role != kernel.Result
+	return fn.Decl.Role != kernel.Next && fn.Decl.Role != kernel.Result && fn.Decl.Role != kernel.Feed
 }
 
 // valueTypes returns the records and enums of a package's functions, each once.
@@ -83,8 +83,11 @@ func importsOf(imports string, pkg *source.Package) string {
 			}
 		}
 	}
+	if slices.ContainsFunc(pkg.Classes, (*source.Class).IsSequence) {
+		imports = strings.Replace(imports, "Callable, Sequence", "Callable, Iterable, Sequence", 1)
+	}
 	if used[kernel.TypeDict] || used[kernel.TypeRecord] {
-		imports = strings.Replace(imports, "import Callable, Sequence", "import Callable, Mapping, Sequence", 1)
+		imports = strings.Replace(imports, ", Sequence", ", Mapping, Sequence", 1)
 	}
 	if used[kernel.TypeRecord] {
 		imports = strings.Replace(imports, "typing import Any", "typing import Any, NamedTuple", 1)

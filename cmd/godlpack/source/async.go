@@ -14,7 +14,9 @@ var (
 )
 
 // OfKernel reports whether c is a class that package kernel has, which Python code does not see.
-func (c *Class) OfKernel() bool { return c == iteratorClass || c == taskClass || c == notifierClass }
+func (c *Class) OfKernel() bool {
+	return c == iteratorClass || c == sequenceClass || c == taskClass || c == notifierClass
+}
 
 // IsTask reports whether c is the class of tasks.
 func (c *Class) IsTask() bool { return c == taskClass }

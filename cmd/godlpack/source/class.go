@@ -141,7 +141,7 @@ func (r *reader) class(spec *ast.TypeSpec, doc *ast.CommentGroup, marks []direct
 
 // stubNames are names that type stubs import.
 var stubNames = []string{
-	"Any", "AsyncIterator", "Callable", "IntEnum", "IntFlag", "Iterator", "Mapping", "NamedTuple", "Object", "Self", "Sequence", "StrEnum", "TensorLike", "_Iterator", "_Notifier", "_Task",
+	"Any", "AsyncIterator", "Callable", "IntEnum", "IntFlag", "Iterable", "Iterator", "Mapping", "NamedTuple", "Object", "Self", "Sequence", "StrEnum", "TensorLike", "_Iterator", "_Notifier", "_Sequence", "_Task",
 	"datetime", "timedelta",
 }
 

@@ -258,7 +258,9 @@ func (r *reader) params(fn *Func, decl *ast.FuncDecl, signature *types.Signature
 		v := r.valueOf(t)
 		v.id = id
 		p := kernel.Param{}
-		if v.Form == None {
+		if s, each, ok := r.sequence(fn, t, id); ok {
+			v, p = s, each
+		} else if v.Form == None {
 			r.add(id.at, "a value of type %s cannot come from Python: %s", r.typeText(t), r.hint(t, "take"))
 		} else {
 			p = r.param(fn, v, id)

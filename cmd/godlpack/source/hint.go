@@ -21,8 +21,8 @@ var instead = map[string]struct{ take, give string }{
 		"context.Context must be the first parameter",
 		"return a result or an error",
 	},
-	"iter.Seq":       {"take a slice, or a kernel.Callable that gives the next value", "return it alone, but for an error"},
-	"iter.Seq2":      {"take two slices, or a kernel.Callable that gives the next pair", "return it alone, but for an error"},
+	"iter.Seq":       {"take it without a pointer, of values that Python has", "return it alone, but for an error"},
+	"iter.Seq2":      {"take an iter.Seq of structs, or an iter.Seq2[T, error]", "return it alone, but for an error"},
 	"math/big.Float": {"take a string, and convert it with SetString", "return its String()"},
 	"io.Reader":      {"take a []byte, or the name of a file", "return a []byte"},
 	"io.Writer":      {"take the name of a file, or return a []byte", "return a []byte"},
@@ -65,7 +65,7 @@ func hintOfKind(t types.Type, verb string) string {
 	case *types.Map:
 		return verb + " a map with keys of strings, integers or bools, and values that Python has"
 	case *types.Chan:
-		return pick(verb, "take a slice, or a kernel.Callable that is called for each value", "return a slice of the values, or call a kernel.Callable for each value")
+		return pick(verb, "take a slice, or an iter.Seq", "return a slice of the values, or call a kernel.Callable for each value")
 	case *types.Interface:
 		return verb + " a string, or write one function for each type: " + possible
 	case *types.Pointer:

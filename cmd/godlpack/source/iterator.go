@@ -119,8 +119,8 @@ func (r *reader) checkLater(fn *Func, what string) {
 			v.id = id
 		}
 		r.checkExclusive(v, v.id.at)
-		if v.Form == Callable || v.Form == Mut || v.Form == DeviceOf || v.Form == DeviceMut {
-			r.add(v.id.at, "%s ends with the call, and %s: take a tensor.Of, which is copied, or a value", fn.Decl.Params[i].Name, what)
+		if v.Form == Callable || v.Form == Sequence || v.Form == Mut || v.Form == DeviceOf || v.Form == DeviceMut {
+			r.add(v.id.at, "%s ends with the call, and %s: take a tensor.Of, which is copied, a slice or a value", fn.Decl.Params[i].Name, what)
 		}
 	}
 	if fn.Class != nil && fn.Decl.Role == kernel.Method {

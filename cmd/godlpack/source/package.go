@@ -208,17 +208,23 @@ func read(p *packages.Package, folder string) (*Package, error) {
 	return pkg, nil
 }
 
-// addHidden adds the functions that take the elements of iterators and the results of tasks, each after the one that returns the
-// iterator or the task; their classes; and the methods of these.
+// addHidden adds the functions that give elements to sequences, and take those of iterators and the results of tasks, each after
+// the one that has the sequence, the iterator or the task; their classes; and the methods of these.
 func (pkg *Package) addHidden() {
 	var all []*Func
 	async := slices.ContainsFunc(pkg.Funcs, func(fn *Func) bool { return fn.Decl.Async })
 	if async {
 		all = taskFuncs() // package kernel registers them with their classes, before all others
 	}
-	iterators := async
+	iterators, sequences := async, false
 	for _, fn := range pkg.Funcs {
 		all = append(all, fn)
+		for i, v := range fn.Args {
+			if v.Form == Sequence {
+				sequences = true
+				all = append(all, fn.Feed(i))
+			}
+		}
 		switch {
 		case fn.Iterator != nil:
 			iterators = true
@@ -228,6 +234,9 @@ func (pkg *Package) addHidden() {
 		}
 	}
 	pkg.Classes = slices.Clip(pkg.Classes)
+	if sequences {
+		pkg.Classes = append(pkg.Classes, sequenceClass)
+	}
 	if iterators {
 		pkg.Classes = append(pkg.Classes, iteratorClass)
 	}

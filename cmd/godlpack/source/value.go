@@ -28,6 +28,7 @@ const (
 	Object    // a pointer to an exported type
 	Interface // an interface that exported types implement
 	Tree      // a value that passes as a tree of plain values, such as a map
+	Sequence  // an iterable
 )
 
 // kinds maps each form to its kernel.Kind.
@@ -36,6 +37,7 @@ var kinds = map[Form]kernel.Kind{
 	Bytes: kernel.KindBytes, DType: kernel.KindDType, Device: kernel.KindDevice, Callable: kernel.KindCallable,
 	Of: kernel.KindTensor, Mut: kernel.KindTensor, DeviceOf: kernel.KindTensor, DeviceMut: kernel.KindTensor,
 	List: kernel.KindList, Object: kernel.KindObject, Interface: kernel.KindObject, Tree: kernel.KindValue,
+	Sequence: kernel.KindCallable,
 }
 
 // Tensor reports whether the form is one of the four views.
@@ -47,7 +49,7 @@ type Value struct {
 	Type    types.Type   // as written, without the pointer
 	Pointer bool         // None becomes nil
 	Element types.Type   // of a tensor: float32, or a type parameter
-	Items   *Value       // of a list
+	Items   *Value       // of a list; of a sequence, the list of a batch
 	Classes []*Class     // of an object: its class, or those that implement the interface
 	Schema  *kernel.Type // of a tree
 	Default any          // the argument of kernel.DefaultOf, if the declaration has a default
