@@ -49,6 +49,9 @@ func raise(err error) {
 // A panicError is a panic by the function's own fault, as an error that does not have the function's name yet.
 type panicError struct{ err *Error }
 
+// String is what Go prints of a panic in an author's own test.
+func (p panicError) String() string { return p.err.Error() }
+
 // asPanicError converts a panic to a panicError, or to the *Error that ends the call. Call it during the recovery,
 // for the stack.
 func asPanicError(p any) any {
