@@ -43,6 +43,9 @@ func (n *Notifier) ended(known int) []int64 {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if known < n.count {
+		if n.woken {
+			n.file.wake() // for those that have come since
+		}
 		return n.given
 	}
 	n.given, n.tickets, n.woken = n.tickets, nil, false

@@ -201,20 +201,28 @@ func TestTaskEndsEarly(t *testing.T) {
 // The file is written once for many ends; tickets that the host has not got come again.
 func TestNotifier(t *testing.T) {
 	l := newLoop(t)
-	for i := range int64(5) {
+	begin := func(ticket int64) {
 		number := task(t, func(context.Context) (func(*kernel.Call), error) {
 			return func(c *kernel.Call) { c.ReturnInt(1) }, nil
 		})
-		l.begin(t, number, i)
-		defer kernel.Release(number, 1)
+		l.begin(t, number, ticket)
+		t.Cleanup(func() { kernel.Release(number, 1) })
+	}
+	for i := range int64(5) {
+		begin(i)
 	}
 	time.Sleep(20 * time.Millisecond)
 	if got := l.wait(t); len(got) != 5 {
 		t.Errorf("want 5 tickets, got %v", got)
 	}
 	l.known = 0
-	if got := l.ended(t); len(got) != 5 {
+	begin(5) // meanwhile
+	time.Sleep(20 * time.Millisecond)
+	if got := l.wait(t); len(got) != 5 {
 		t.Errorf("want the same tickets again, got %v", got)
+	}
+	if got := l.wait(t); len(got) != 1 || got[0] != int64(5) {
+		t.Errorf("want ticket 5, and the file written for it, got %v", got)
 	}
 	if got := l.ended(t); len(got) != 0 {
 		t.Errorf("want no more tickets, got %v", got)

@@ -398,7 +398,7 @@ def test_a_handler_that_raises(go):
         pass
 
     loop = Loop()
-    tasks = [loop.create_task(go.sleep(1)) for _ in range(50)]
+    tasks = [loop.create_task(go.sleep(200)) for _ in range(50)]
     loop.run_until_complete(asyncio.sleep(0))
     (notifier,) = _tasks.notifiers[loop].values()
     wake, calls = type(notifier).wake, []

@@ -34,6 +34,8 @@ LONG = [  # up to 300,000 crossings, each with a garbage collection
     "tests/test_classes.py::test_random_use",
     "tests/test_classes.py::test_returned_while_it_is_dropped",
     "tests/test_iterators.py::test_many_ends",
+    "tests/test_tasks.py::test_cancelled_at_random",
+    "tests/test_tasks.py::test_no_thread_for_each_call",
 ]
 
 TAG = "-tags=gcstress"
