@@ -196,8 +196,9 @@ func taken[T any](it *Iterator, q *queue[T], most int, again bool) []T {
 	return q.given
 }
 
-// notify tells n the ticket as soon as there is an element, or the end. An event loop waits once at a time.
-func (it *Iterator) notify(n *Notifier, ticket int64) {
+// notify tells n the ticket as soon as there is an element, or the end; at once if the host, which has so many batches, has not
+// got the last one. An event loop waits once at a time.
+func (it *Iterator) notify(n *Notifier, ticket int64, batches int) {
 	it.mu.Lock()
 	defer it.mu.Unlock()
 	it.start()
@@ -205,7 +206,7 @@ func (it *Iterator) notify(n *Notifier, ticket int64) {
 		it.told = nil
 		it.waiting--
 	}
-	if it.length > 0 || it.ended || it.closed {
+	if it.length > 0 || it.ended || it.closed || it.batches > batches {
 		n.tell(ticket)
 		return
 	}

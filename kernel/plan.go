@@ -24,6 +24,8 @@ type plan struct {
 	mutable bool     // some tensor is written
 
 	exclusive bool // some argument may be an exclusive object; set by resolve
+
+	later *Func // of an async function: the same with the results that are awaited
 }
 
 // A slot is what a call needs of one parameter, or of the elements of a list.
@@ -90,7 +92,15 @@ func newPlan(f *Func) (*plan, error) {
 			return nil, dlpack.Wrap(err, "parameter "+param.Name)
 		}
 	}
-	return p, p.compileResults(f.Results)
+	if err := p.compileResults(f.Results); err != nil || !f.awaited() {
+		return p, err
+	}
+	later := *f
+	later.Results, later.Awaits, later.Async = f.Awaits, nil, false
+	var err error
+	later.plan, err = newPlan(&later)
+	p.later = &later
+	return p, err
 }
 
 // checkPassing checks parameter i against those before it, by Python's rules. A variadic one has the empty list as its default.
@@ -190,6 +200,9 @@ func (p *plan) resolve() error {
 			}
 			p.exclusive = p.exclusive || s.isExclusive() || s.elem != nil && s.elem.isExclusive()
 		}
+	}
+	if p.later != nil {
+		return p.later.plan.resolve()
 	}
 	return nil
 }

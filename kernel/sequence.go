@@ -49,20 +49,28 @@ func SequencedOrError[T any](c *Call, i int, read func(*Call) []T) iter.Seq2[T, 
 					return
 				}
 			}
-			more, err := next.Call(into)
+			more, err := next.ask(into)
 			if err != nil {
-				if errors.Is(err, ErrRaised) {
-					next.ctx.reason.CompareAndSwap(nil, &err)
-				}
 				var none T
 				yield(none, err)
-				return
 			}
 			if more != true {
 				return
 			}
 		}
 	}
+}
+
+// ask is Call, unless the call is to stop: after an exception of the iterable, and after Ctrl-C.
+func (f Callable) ask(into *Sequence) (any, error) {
+	if reason := f.ctx.reason.Load(); reason != nil {
+		return nil, *reason
+	}
+	more, err := f.Call(into)
+	if errors.Is(err, ErrRaised) {
+		f.ctx.reason.CompareAndSwap(nil, &err)
+	}
+	return more, err
 }
 
 // Give is the code of functions of the role Feed: the Sequence in argument 0 gets the batch in argument 1.

@@ -12,6 +12,8 @@ import (
 // when the host cancels or drops the Task.
 type Task struct {
 	label   string // of the function that made it
+	later   *Func  // with the results that the host awaits
+	extents [maxNames]int64
 	context context.Context
 	cancel  context.CancelFunc
 	body    func(ctx context.Context) (give func(*Call), err error)
@@ -55,7 +57,7 @@ func RegisterTasks() ClassOf[Task] {
 			}
 		case "watch":
 			f.Do = func(c *Call) error {
-				Interface[*Iterator](c, 1).notify(notifiers.Object(c, 0), Int[int64](c, 2))
+				Interface[*Iterator](c, 1).notify(notifiers.Object(c, 0), Int[int64](c, 2), Int[int](c, 3))
 				return nil
 			}
 		}
@@ -79,13 +81,13 @@ func TaskFuncs() []Func {
 		method(TaskClass, "cancel"),
 		open,
 		ended,
-		method(NotifierClass, "watch", object("iterator", IteratorClass), number("ticket")),
+		method(NotifierClass, "watch", object("iterator", IteratorClass), number("ticket"), number("batches")),
 	}
 }
 
 // NewTask returns a Task whose body has not begun.
 func NewTask(c *Call, body func(ctx context.Context) (give func(*Call), err error)) *Task {
-	t := &Task{label: c.fn.label(), body: body}
+	t := &Task{label: c.fn.label(), later: c.fn.plan.later, extents: c.extents, body: body}
 	t.context, t.cancel = context.WithCancel(context.Background())
 	return t
 }
@@ -135,6 +137,7 @@ func Await(c *Call) error {
 	case t.err != nil:
 		return t.err
 	}
+	c.fn, c.extents = t.later, t.extents // the results are checked against the arguments of that call
 	t.give(c)
 	return nil
 }

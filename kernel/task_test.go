@@ -255,8 +255,9 @@ func TestIteratorNotifies(t *testing.T) {
 			}
 		}
 	})
+	batches := int64(0)
 	watch := func(ticket int64) {
-		method(t, kernel.NotifierClass, "watch", kernel.Method, packed.Object(l.notifier), packed.Object(number), packed.Int(ticket))
+		method(t, kernel.NotifierClass, "watch", kernel.Method, packed.Object(l.notifier), packed.Object(number), packed.Int(ticket), packed.Int(batches))
 	}
 	watch(1)
 	watch(2) // in place of the first one
@@ -271,10 +272,15 @@ func TestIteratorNotifies(t *testing.T) {
 	if got, err := take(t, number, 0); len(got) != 1 || err != nil {
 		t.Error(got, err)
 	}
-	watch(4)
-	close(more)
+	watch(4) // the host has not got the batch
 	if got := l.wait(t); len(got) != 1 || got[0] != int64(4) {
 		t.Errorf("want ticket 4, got %v", got)
+	}
+	batches = 1
+	watch(5)
+	close(more)
+	if got := l.wait(t); len(got) != 1 || got[0] != int64(5) {
+		t.Errorf("want ticket 5, got %v", got)
 	}
 	kernel.Release(number, 1)
 }

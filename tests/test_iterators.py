@@ -518,7 +518,6 @@ func NewThing() (*Thing, error) { return &Thing{}, nil }
         ("func F() iter.Seq[kernel.Callable] { return nil }", "cannot go to Python"),
         ("func F() iter.Seq[iter.Seq[int]] { return nil }", "cannot go to Python"),
         ("func F() chan<- int { return nil }", "cannot go to Python"),
-        ("func F(x iter.Seq[int]) {}", "take a slice"),
         ("func F(like int) iter.Seq[tensor.Of[int8]] { return nil }", "like= is reserved"),
         ("func (a *Alone) F() iter.Seq[int] { return nil }", "Alone is exclusive"),
         ("func F(a *Alone) iter.Seq[int] { return nil }", "Alone is exclusive"),

@@ -138,7 +138,7 @@ static PyMemberDef function_members[] = {
 };
 static PyGetSetDef function_getset[] = {
     {"__signature__", function_signature, NULL, doc_function_signature, NULL},
-    {"_is_coroutine_mark", function_mark, NULL, NULL, "_is_coroutine_mark"},
+    {"_is_coroutine_marker", function_mark, NULL, NULL, "_is_coroutine_marker"},
     {"_is_coroutine", function_mark, NULL, NULL, "_is_coroutine"},
     {0},
 };

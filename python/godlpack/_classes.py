@@ -36,12 +36,13 @@ def class_of(declaration: dict[str, Any], module: str, members: list[tuple[dict[
         namespace[attribute] = property(getter, found.get("set"), doc=getter and getter.__doc__.partition("\n\n")[2])
     if "__init__" not in namespace:
         namespace["__init__"] = refuse(name, declaration)
+    awaited = {member["name"] for member, _ in members if member.get("async")}
     made: list[type[Object]] = []  # the class, once it is made
 
     def is_same(other: object) -> bool:
         return made[0] in type(other).__mro__  # isinstance() would believe a mock
 
-    context(namespace)
+    context(namespace, "close" in awaited)
     equality(namespace, is_same)
     order(namespace, is_same)
     pickling(namespace)
@@ -61,9 +62,20 @@ def refuse(name: str, declaration: dict[str, Any]) -> Callable[..., None]:
     return __init__
 
 
-def context(namespace: Namespace) -> None:
-    """A class with close() is a context manager."""
+def context(namespace: Namespace, awaited: bool) -> None:
+    """A class with close() is a context manager: an asynchronous one if close() is awaited."""
     if "close" not in namespace:
+        return
+    if awaited:
+
+        async def __aenter__(self: Any) -> Any:
+            return self
+
+        async def __aexit__(self: Any, kind: object, value: object, trace: object) -> None:
+            await self.close()
+
+        namespace.setdefault("__aenter__", __aenter__)
+        namespace.setdefault("__aexit__", __aexit__)
         return
 
     def __enter__(self: Any) -> Any:

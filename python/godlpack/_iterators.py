@@ -21,10 +21,10 @@ class Elements(Generic[T_co]):
 
     __slots__ = ("__weakref__", "_forks", "_name", "_source", "_state", "_take")
 
-    def __init__(self, name: str, source: object, take: Callable[[object, int], abc.Iterator[T_co]]) -> None:
+    def __init__(self, name: str, source: object, take: Callable[[object, int], abc.Iterator[T_co] | None]) -> None:
         self._name = name
         self._source: object | None = source  # Go's part; None when it is closed
-        self._take = take
+        self._take = take  # the next batch, or None at the end
         # The number of batches that were taken, and the last one. In one attribute: a handler of a signal, which may raise or
         # use the iterator, runs before it is set or after. Go gives a batch again until it is told that it has arrived.
         self._state: tuple[int, abc.Iterator[T_co]] = (0, iter(()))
@@ -92,7 +92,7 @@ class Iterator(Elements[T_co], abc.Iterator[T_co]):
 
     __slots__ = ("_lock",)
 
-    def __init__(self, name: str, source: object, take: Callable[[object, int], abc.Iterator[T_co]]) -> None:
+    def __init__(self, name: str, source: object, take: Callable[[object, int], abc.Iterator[T_co] | None]) -> None:
         super().__init__(name, source, take)
         self._lock = threading.RLock()
 
@@ -125,15 +125,17 @@ class Iterator(Elements[T_co], abc.Iterator[T_co]):
                 source = self._source
                 if source is None:
                     raise StopIteration
-                batch = self._take(source, batches)
+                taken = self._take(source, batches)
                 if self._state[0] != batches:  # a handler has taken this batch
                     continue
-                self._state = (batches + 1, batch)
+                if taken is None:
+                    self.close()
+                    continue
+                self._state = (batches + 1, taken)
                 if self._source is None:  # another thread has closed it
                     self._state = (batches + 1, iter(()))
-                for element in batch:
+                for element in taken:  # unless other threads, or a handler, have taken all
                     return element
-                self.close()
 
     def close(self) -> None:
         """End the iterator: its Go code is told to stop, and there are no more elements.
@@ -197,12 +199,12 @@ class AsyncIterator(Elements[T_co], abc.AsyncIterator[T_co]):
         self,
         name: str,
         source: object,
-        take: Callable[[object, int], abc.Iterator[T_co]],
+        take: Callable[[object, int], abc.Iterator[T_co] | None],
         tasks: Callable[[], type],
     ) -> None:
         super().__init__(name, source, take)
         self._tasks = tasks
-        self._waits = False  # a task waits for the next element
+        self._waits = threading.Lock()  # held by a task that waits for the next element
 
     def __aiter__(self) -> Self:
         """Return the iterator itself."""
@@ -222,27 +224,39 @@ class AsyncIterator(Elements[T_co], abc.AsyncIterator[T_co]):
         for element in self._state[1]:
             return element
         self._check_process()
-        if self._waits:
+        if not self._waits.acquire(blocking=False):
             raise RuntimeError(
                 f"anext(): another task waits for the next element of {self._name}() already: take elements in one task, "
                 "and give them to others by an asyncio.Queue"
             )
-        source: Any = self._source
-        if source is None:
-            raise StopAsyncIteration
-        self._waits = True
         try:
-            notifier = notifier_of(self._tasks(), self._name)
-            await notifier.wait(lambda of_go, ticket: of_go.watch(source, ticket))
+            return await self._next()
         finally:
-            self._waits = False
-        if self._source is not None:  # nobody has closed it meanwhile
-            batches = self._state[0]
-            self._state = (batches + 1, self._take(source, batches))
-        for element in self._state[1]:
-            return element
-        self._close()
-        raise StopAsyncIteration
+            self._waits.release()
+
+    async def _next(self) -> T_co:
+        while True:
+            batches, batch = self._state
+            for element in batch:  # another thread has taken some meanwhile
+                return element
+            source: Any = self._source
+            if source is None:
+                raise StopAsyncIteration
+            notifier = notifier_of(self._tasks(), self._name)
+            await notifier.wait(lambda of_go, ticket: of_go.watch(source, ticket, batches))  # noqa: B023  # at once
+            if self._source is None:  # it was closed meanwhile
+                continue
+            taken = self._take(source, batches)
+            if taken is None:
+                self._close()
+                continue
+            self._state = (batches + 1, taken)
+            for element in taken:
+                return element
+
+    def _forked(self) -> None:
+        super()._forked()
+        self._waits = threading.Lock()
 
     async def aclose(self) -> None:
         """End the iterator: its Go code is told to stop, and there are no more elements.
@@ -290,8 +304,10 @@ def maker(
     def make(source: object, like: type = Tensor) -> Elements[Any]:
         keywords = {"like": like} if tensors else {}
 
-        def some(source: object, batches: int) -> abc.Iterator[Any]:
+        def some(source: object, batches: int) -> abc.Iterator[Any] | None:
             found = take(source, batches, **keywords)
+            if not (found[0] if pairs else found):
+                return None
             return zip(*found, strict=True) if pairs else iter(found)
 
         return Iterator(name, source, some) if tasks is None else AsyncIterator(name, source, some, tasks)

@@ -366,9 +366,12 @@ def coroutine_marks(function: Function | Method) -> dict[str, object]:
     declaration = declarations.get(function, {})
     if not declaration.get("async") or declaration.get("yields"):
         return {}
-    names = {"_is_coroutine_mark": "inspect", "_is_coroutine": "asyncio.coroutines"}
-    found = {name: getattr(import_module(module), name, None) for name, module in names.items()}
-    return {name: mark for name, mark in found.items() if mark is not None}
+
+    def marked() -> None: ...
+
+    if hasattr(inspect, "markcoroutinefunction"):
+        inspect.markcoroutinefunction(marked)
+    return {**vars(marked), "_is_coroutine": getattr(import_module("asyncio.coroutines"), "_is_coroutine", None)}
 
 
 def framework(function: Function | Method, name: str) -> type:

@@ -5,17 +5,18 @@ from __future__ import annotations
 import itertools
 import os
 import sys
-import threading
-from collections.abc import Callable, Coroutine
+import weakref
+from collections.abc import Callable, Coroutine, MutableMapping
 from contextlib import suppress
 from typing import Any
-from weakref import WeakKeyDictionary
+from weakref import WeakSet
 
 from ._core import Tensor
 
 # Each Go code that is waited for has one: a number that Go gives back when it has ended, or has an element.
 tickets = itertools.count(1)
 ONE = (1).to_bytes(8, sys.byteorder)
+forks = 0  # between the first process and this one
 
 
 class Notifier:
@@ -24,22 +25,25 @@ class Notifier:
     Go makes a file readable, which the loop watches: no thread of Go enters Python.
     """
 
+    files: tuple[int, ...] = ()  # which Go writes to, and the loop watches: the last, and the first
+
     def __init__(self, tasks: Any) -> None:
         self.files = open_files()
         self.source = tasks.open(self.files[-1])  # Go's part, which has its own copy of the file
         self.waiting: dict[int, Any] = {}  # by ticket
+        self.forks = forks
         self._known = 0  # tickets that have come back
 
     def drain(self) -> None:
         """Wakes all whose tickets have come back. An exception, as of a signal's handler, loses none of them."""
-        with suppress(BlockingIOError):
-            os.read(self.files[0], 4096)
         try:
+            with suppress(BlockingIOError):
+                os.read(self.files[0], 4096)
             ended = self.source.ended(self._known)
             for ticket in ended:
-                waiting = self.waiting.pop(ticket, None)
-                if waiting is not None:
-                    self.wake(waiting)
+                if ticket in self.waiting:
+                    self.wake(self.waiting[ticket])
+                    self.waiting.pop(ticket, None)
             self._known += len(ended)
         except BaseException:
             os.write(self.files[-1], ONE)
@@ -64,7 +68,7 @@ class Notifier:
         raise NotImplementedError
 
     def wake(self, waiting: Any) -> None:
-        """Lets a coroutine go on."""
+        """Lets a coroutine go on. Again, it has no effect."""
         raise NotImplementedError
 
     def close(self, *, close: Callable[[int], None] = os.close) -> None:
@@ -91,8 +95,23 @@ class AsyncioNotifier(Notifier):
 
     def __init__(self, tasks: Any, loop: Any) -> None:
         super().__init__(tasks)
-        self.waiter = loop.create_future  # type: ignore[method-assign]
-        loop.add_reader(self.files[0], self.drain)
+        self.loop = weakref.ref(loop)  # which has this as an attribute
+        try:
+            loop.add_reader(self.files[0], self.drain)
+        except NotImplementedError:
+            raise RuntimeError(
+                f"{type(loop).__name__} cannot watch files (add_reader), by which Go tells that a function has ended: use "
+                "asyncio's SelectorEventLoop, uvloop or trio"
+            ) from None
+        for other in list(asyncio_notifiers):
+            ended = other.loop()
+            if ended is not None and ended.is_closed():
+                other.close()
+        asyncio_notifiers.add(self)
+
+    def waiter(self) -> Any:
+        loop: Any = self.loop()
+        return loop.create_future()
 
     async def sleep(self, waiting: Any) -> None:
         await waiting
@@ -102,13 +121,20 @@ class AsyncioNotifier(Notifier):
             waiting.set_result(None)
 
 
+asyncio_notifiers: WeakSet[AsyncioNotifier] = WeakSet()
+
+
 class TrioNotifier(Notifier):
     """For trio: one of its system tasks watches the file."""
 
     def __init__(self, tasks: Any, trio: Any) -> None:
         super().__init__(tasks)
         self.trio = trio
-        trio.lowlevel.spawn_system_task(self.watch)
+        # Trio ends its system tasks before the cleanup of asynchronous generators: then each call watches a file of its own.
+        self.watched = False
+        with suppress(RuntimeError):
+            trio.lowlevel.spawn_system_task(self.watch)
+            self.watched = True
 
     async def watch(self) -> None:
         try:
@@ -116,18 +142,27 @@ class TrioNotifier(Notifier):
                 await self.trio.lowlevel.wait_readable(self.files[0])
                 self.drain()
         finally:
-            self.close()
+            self.watched = False
+            for waiting in self.waiting.values():
+                self.wake(waiting)
 
     def waiter(self) -> Any:
-        return [self.trio.lowlevel.current_task(), False]  # the task, and whether it may go on
+        return [None, False]  # the task that sleeps, and whether it may go on
 
     async def sleep(self, waiting: Any) -> None:
+        lowlevel = self.trio.lowlevel
+
         def abort(_: object) -> Any:
             waiting[0] = None
-            return self.trio.lowlevel.Abort.SUCCEEDED
+            return lowlevel.Abort.SUCCEEDED
 
-        if not waiting[1]:
-            await self.trio.lowlevel.wait_task_rescheduled(abort)
+        while not waiting[1]:
+            if self.watched:
+                waiting[0] = lowlevel.current_task()
+                await lowlevel.wait_task_rescheduled(abort)
+            else:
+                await lowlevel.wait_readable(self.files[0])
+                self.drain()
 
     def wake(self, waiting: Any) -> None:
         task, waiting[0], waiting[1] = waiting[0], None, True
@@ -135,46 +170,32 @@ class TrioNotifier(Notifier):
             self.trio.lowlevel.reschedule(task)
 
 
-# For each event loop, one notifier for each library, which its class of tasks stands for.
-notifiers: WeakKeyDictionary[Any, dict[type, Notifier]] = WeakKeyDictionary()
-changing = threading.Lock()
-
-
 def forked() -> None:
-    """Forgets the notifiers of the parent, whose Go does not run here."""
-    global changing
-    changing = threading.Lock()
-    notifiers.clear()
+    """Marks the notifiers of the parent, whose Go does not run here."""
+    global forks
+    forks += 1
 
 
 os.register_at_fork(after_in_child=forked)
 
 
 def notifier_of(tasks: type, name: str) -> Notifier:
-    """The notifier of the event loop that runs in this thread."""
-    loop, make = running(name)
-    try:
-        return notifiers[loop][tasks]
-    except KeyError:
-        made = make(tasks)
-    with changing:
-        for other in [other for other, found in notifiers.items() if is_over(other, found)]:
-            for notifier in notifiers.pop(other).values():
-                notifier.close()
-        notifiers.setdefault(loop, {})[tasks] = made
-    return made
+    """The notifier of the event loop that runs in this thread, which has one for each library's class of tasks."""
+    found, make = running(name)
+    notifier = found.get(tasks)
+    if notifier is None or notifier.forks != forks:
+        notifier = found[tasks] = make(tasks)
+    return notifier
 
 
-def is_over(loop: Any, found: dict[type, Notifier]) -> bool:
-    """Whether an event loop, with these notifiers, is closed; trio closes them itself."""
-    return getattr(loop, "is_closed", bool)() or not all(notifier.files for notifier in found.values())
+Notifiers = MutableMapping[type, Notifier]
 
 
-def running(name: str) -> tuple[Any, Callable[[type], Notifier]]:
-    """The event loop that runs in this thread, or what stands for it, and what makes a notifier for it."""
+def running(name: str) -> tuple[Notifiers, Callable[[type], Notifier]]:
+    """The notifiers of the event loop that runs in this thread, and what makes one. They live as long as the loop."""
     trio = sys.modules.get("trio")
     if trio is not None and trio.lowlevel.in_trio_task():
-        return trio.lowlevel.current_trio_token(), lambda tasks: TrioNotifier(tasks, trio)
+        return trio_notifiers(trio), lambda tasks: TrioNotifier(tasks, trio)
     asyncio = sys.modules.get("asyncio")
     try:
         loop: Any = asyncio.get_running_loop() if asyncio is not None else None
@@ -185,15 +206,33 @@ def running(name: str) -> tuple[Any, Callable[[type], Notifier]]:
             f"{name}() must be awaited in an event loop of asyncio (or uvloop), trio or anyio, and none runs in this thread: "
             f"call asyncio.run() with a coroutine that awaits {name}()"
         )
-    return loop, lambda tasks: AsyncioNotifier(tasks, loop)
+    if not hasattr(loop, "_godlpack_notifiers"):
+        loop._godlpack_notifiers = {}
+    return loop._godlpack_notifiers, lambda tasks: AsyncioNotifier(tasks, loop)
+
+
+trio_variable: Any = None  # of each run of trio: its notifiers
+
+
+def trio_notifiers(trio: Any) -> Notifiers:
+    global trio_variable
+    if trio_variable is None:
+        trio_variable = trio.lowlevel.RunVar("godlpack")
+    try:
+        return trio_variable.get()  # type: ignore[no-any-return]
+    except LookupError:
+        trio_variable.set({})
+        return trio_variable.get()  # type: ignore[no-any-return]
 
 
 async def result(name: str, task: Any, take: Callable[..., Any], keywords: dict[str, Any]) -> Any:
     """Runs a task; its results. If this is cancelled, or closed, so is the context of the Go code, for which nothing waits."""
+    begun = forks
     try:
         await notifier_of(type(task), name).wait(task.begin)
     except BaseException:
-        task.cancel()
+        if begun == forks:  # a forked child has no such Go code
+            task.cancel()
         raise
     return take(task, **keywords)
 

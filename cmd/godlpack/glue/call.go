@@ -74,9 +74,9 @@ func (f *file) body(fn *source.Func) {
 		f.task(fn)
 		return
 	case fn.Iterator != nil:
-		f.line("godlpackIterator := %s.NewIterator(c, %d)", f.kernel(), fn.Iterator.Prefetch)
+		f.line("%s := %s.NewIterator(c, %d)", f.local(fn, "godlpackIterator"), f.kernel(), fn.Iterator.Prefetch)
 	case fn.Cancel:
-		f.line("return %s.WithContext(c, func(godlpackContext %s.Context) error {", f.kernel(), f.use("context", "context"))
+		f.line("return %s.WithContext(c, func(%s %s.Context) error {", f.kernel(), f.local(fn, "godlpackContext"), f.use("context", "context"))
 		defer f.line("})\n}")
 	}
 	arguments := f.arguments(fn)
@@ -138,13 +138,14 @@ func (f *file) task(fn *source.Func) {
 			continue
 		}
 		given, variadic := strings.CutSuffix(argument, "...")
-		arguments[i] = fmt.Sprintf("godlpack%d", i)
+		arguments[i] = f.local(fn, fmt.Sprintf("godlpack%d", i))
 		f.line("%s := %s", arguments[i], given)
 		if variadic {
 			arguments[i] += "..."
 		}
 	}
-	f.line("godlpackTask := %s.NewTask(c, func(%s %s.Context) (func(*%[1]s.Call), error) {", f.kernel(), context, f.use("context", "context"))
+	task := f.local(fn, "godlpackTask")
+	f.line("%s := %s.NewTask(c, func(%s %s.Context) (func(*%[2]s.Call), error) {", task, f.kernel(), context, f.use("context", "context"))
 	results := names(fn.Awaited)
 	assigned := results
 	if fn.Fails {
@@ -163,7 +164,7 @@ func (f *file) task(fn *source.Func) {
 		f.give(v, results[i])
 	}
 	f.line("}, nil\n})")
-	f.line("%s\nreturn nil\n}", f.result(fn.Results[0], "godlpackTask"))
+	f.line("%s\nreturn nil\n}", f.result(fn.Results[0], task))
 }
 
 // begin writes the code that begins an iterator over the result r0.
@@ -173,9 +174,10 @@ func (f *file) begin(fn *source.Func) {
 		params = append(params, fmt.Sprintf("e%d %s", i, f.typeText(v.Type)))
 		returns = append(returns, f.result(v, fmt.Sprintf("e%d", i)))
 	}
-	f.line("%s.%s(godlpackIterator, %s(r0), func(c *%[1]s.Call, %[4]s) {", f.kernel(), fn.Iterator.Start, f.sequence(fn.Iterator), strings.Join(params, ", "))
+	iterator := f.local(fn, "godlpackIterator")
+	f.line("%s.%s(%s, %s(r0), func(c *%[1]s.Call, %[5]s) {", f.kernel(), fn.Iterator.Start, iterator, f.sequence(fn.Iterator), strings.Join(params, ", "))
 	f.line("%s\n})", strings.Join(returns, "\n"))
-	f.line("%s", f.result(fn.Results[0], "godlpackIterator"))
+	f.line("%s", f.result(fn.Results[0], iterator))
 }
 
 // sequence returns the type of the sequence that package kernel takes.
@@ -202,9 +204,9 @@ func (f *file) arguments(fn *source.Func) []string {
 	case fn.Context:
 		all = append(all, "c.Ctx()")
 	case fn.Iterator != nil && fn.Cancel:
-		all = append(all, "godlpackIterator.Context()")
+		all = append(all, f.local(fn, "godlpackIterator")+".Context()")
 	case fn.Cancel:
-		all = append(all, "godlpackContext")
+		all = append(all, f.local(fn, "godlpackContext"))
 	}
 	f.keeps = fn.Decl.Async || fn.Iterator != nil
 	for i, v := range fn.Args {

@@ -76,13 +76,31 @@ func (f *file) line(text string, a ...any) {
 	f.WriteString(text + "\n")
 }
 
+// local returns the name of a variable in the code for a function: one that hides no name that the code needs.
+func (f *file) local(fn *source.Func, name string) string {
+	for f.declared(name) || name == fn.Go {
+		name += "_"
+	}
+	return name
+}
+
+// declared reports whether the author's package, or a function of it for a type parameter, has the name.
+func (f *file) declared(name string) bool {
+	if f.pkg.Types.Scope().Lookup(name) != nil {
+		return true
+	}
+	return slices.ContainsFunc(f.pkg.Funcs, func(fn *source.Func) bool {
+		return slices.ContainsFunc(fn.TypeParams, func(p source.TypeParam) bool { return p.Name == name })
+	})
+}
+
 // use imports a package and returns its name in the file, one that the author's package does not declare.
 func (f *file) use(path, name string) string {
 	if known, ok := f.imports[path]; ok {
 		return known
 	}
 	taken := func(name string) bool {
-		return f.pkg.Types.Scope().Lookup(name) != nil || slices.Contains(slices.Collect(maps.Values(f.imports)), name)
+		return f.declared(name) || slices.Contains(slices.Collect(maps.Values(f.imports)), name)
 	}
 	for taken(name) {
 		name += "_"

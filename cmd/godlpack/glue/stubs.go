@@ -155,6 +155,9 @@ func member(c *source.Class, fn *source.Func) string {
 	case "__marshal__", "__unmarshal__":
 		return ""
 	case "close":
+		if fn.Decl.Async {
+			return fn.Decl.Stub() + "async def __aenter__(self) -> Self: ...\nasync def __aexit__(self, *exception: object) -> None: ...\n"
+		}
 		return fn.Decl.Stub() + "def __enter__(self) -> Self: ...\ndef __exit__(self, *exception: object) -> None: ...\n"
 	}
 	return fn.Decl.Stub()

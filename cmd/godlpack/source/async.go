@@ -2,6 +2,7 @@ package source
 
 import (
 	"slices"
+	"strings"
 
 	"godlpack/kernel"
 )
@@ -33,6 +34,8 @@ func (r *reader) async(fn *Func, marks []directive) {
 		r.add(at, "want async at most once for each function")
 	case fn.Decl.Role != kernel.FreeFunction && fn.Decl.Role != kernel.Method && fn.Decl.Role != kernel.Static:
 		r.add(at, "async is for functions and methods: Python cannot await a constructor or an attribute")
+	case isSpecial(fn.Decl.Name) && !slices.Contains(awaitable, fn.Decl.Name):
+		r.add(at, "%s is not awaited in Python: remove async, or give the method another name", fn.Decl.Name)
 	case fn.Decl.HoldGIL:
 		r.add(at, "an async function runs in a goroutine of its own, so it cannot keep the GIL: remove gil hold, or async")
 	}
@@ -44,6 +47,13 @@ func (r *reader) async(fn *Func, marks []directive) {
 	fn.Awaited, fn.Decl.Awaits = fn.Results, fn.Decl.Results
 	v := Value{Form: Object, Classes: []*Class{taskClass}}
 	fn.Results, fn.Decl.Results = []Value{v}, []kernel.Param{{Kind: kernel.KindObject, Classes: v.classNames()}}
+}
+
+// awaitable are Python's special methods that may be coroutine functions.
+var awaitable = []string{"__call__", "__aenter__", "__aexit__", "__aiter__", "__anext__"}
+
+func isSpecial(name string) bool {
+	return strings.HasPrefix(name, "__") && strings.HasSuffix(name, "__")
 }
 
 // IsTask reports whether the function returns a task.

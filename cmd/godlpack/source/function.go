@@ -189,10 +189,15 @@ func count(marks []directive, verb string) int {
 // a class before a dot: then it is a static method.
 func (r *reader) setName(fn *Func, decl *ast.FuncDecl, marks []directive) {
 	name, at := pythonName(strings.TrimPrefix(decl.Name.Name, map[kernel.Role]string{kernel.Getter: "Get", kernel.Setter: "Set"}[fn.Decl.Role])), decl.Name.Pos()
+	named := false
 	for _, d := range marks {
 		if len(d.words) == 0 || d.verb != "async" && !slices.Contains(mainVerbs, d.verb) {
 			continue
 		}
+		if named {
+			r.add(d.words[0].at, "the function has a name already: write it in one directive")
+		}
+		named = true
 		name, at = d.words[0].text, d.words[0].at
 		if class, rest, dotted := strings.Cut(name, "."); dotted && (d.verb == "export" || d.verb == "async") && fn.Class == nil {
 			i := slices.IndexFunc(r.classes, func(c *Class) bool { return c.Decl.Name == class })
