@@ -22,7 +22,7 @@ ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "benchmarks.md"
 NAMES = ["vecindex", "bpe", "jsonnet"]
 TITLE = "## Examples\n"
-KEPT = ["## Objects and values\n", "## The author's loop\n", TITLE]  # sections that other scripts write
+KEPT = ["## Objects and values\n", "## Streams\n", "## The author's loop\n", TITLE]  # sections that other scripts write
 BEFORE = ("## Absent\n", "## Method\n")  # what follows, the first that is there
 INTRODUCTION = """The examples beside the libraries that they are held to. `python -P bench/projects.py` measures all of them, and
 writes this section; the bench.py of each example says what it does. All take turns in each round: ratios are the medians of

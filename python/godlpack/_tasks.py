@@ -15,6 +15,7 @@ from ._core import Tensor
 
 # Each Go code that is waited for has one: a number that Go gives back when it has ended, or has an element.
 tickets = itertools.count(1)
+MOST = 64  # that are woken at a time
 ONE = (1).to_bytes(8, sys.byteorder)
 forks = 0  # between the first process and this one
 
@@ -32,19 +33,31 @@ class Notifier:
         self.source = tasks.open(self.files[-1])  # Go's part, which has its own copy of the file
         self.waiting: dict[int, Any] = {}  # by ticket
         self.forks = forks
-        self._known = 0  # tickets that have come back
+        # How many tickets have come back, and those that are still to be woken, the next one last. In one attribute: a
+        # signal's handler may raise before it is set, or after; Go gives tickets again until it is told that they have arrived.
+        self._ended: tuple[int, list[int]] = (0, [])
 
     def drain(self) -> None:
-        """Wakes all whose tickets have come back. An exception, as of a signal's handler, loses none of them."""
+        """Wakes those whose tickets have come back; some of many, so that the loop's timers have their turn.
+
+        An exception, as of a signal's handler, loses none of them.
+        """
         try:
             with suppress(BlockingIOError):
                 os.read(self.files[0], 4096)
-            ended = self.source.ended(self._known)
-            for ticket in ended:
+            left = bool(self._ended[1])  # from last time: there may be others, too
+            if not left:
+                known, _ = self._ended
+                found = self.source.ended(known)
+                self._ended = (known + len(found), found[::-1])
+            ended = self._ended[1]
+            for ticket in ended[: -MOST - 1 : -1]:
                 if ticket in self.waiting:
                     self.wake(self.waiting[ticket])
                     self.waiting.pop(ticket, None)
-            self._known += len(ended)
+                ended.pop()
+            if left or ended:
+                os.write(self.files[-1], ONE)
         except BaseException:
             os.write(self.files[-1], ONE)
             raise
