@@ -2,7 +2,7 @@
 
 `tox -e soak` runs it, or `tox -e soak -- --minutes 60`.
 
-Threads exchange tensors, call Go functions with callbacks, and cause errors. The main thread is interrupted by signals
+Threads exchange tensors, call Go functions with callbacks, iterate, await and cancel, and cause errors. The main thread is interrupted by signals
 and by Ctrl-C, switches between greenlets, runs DataLoaders, sends functions to other processes, changes the number of
 Go's threads, and forks children that do the same. Each minute all threads stop for checks: the process's memory and
 Python's blocks are as after the warm-up, within TOLERANCE and BLOCKS; everything that was made has been released
@@ -11,12 +11,14 @@ line summarizes the run.
 """
 
 import argparse
+import asyncio
 import ctypes
 import gc
 import importlib
 import os
 import pickle
 import platform
+import random
 import signal
 import subprocess
 import sys
@@ -56,7 +58,21 @@ def library(folder: str) -> Path:
 INLINE = """
 package inline
 
-import "godlpack/tensor"
+import (
+	"iter"
+
+	"godlpack/tensor"
+)
+
+//godlpack:export
+func Longest(words iter.Seq[string]) (longest string) {
+	for word := range words {
+		if len(word) > len(longest) {
+			longest = word
+		}
+	}
+	return longest
+}
 
 //godlpack:export
 func Total(x tensor.Of[float32]) float64 {
@@ -77,7 +93,11 @@ SPAWNED = "import pickle, sys, numpy; print(pickle.load(sys.stdin.buffer)(numpy.
 class Work:
     def __init__(self, path: Path, switching: bool) -> None:
         self.s = gd.load_module(path)
-        self.total = gd.load_inline(INLINE, name="inline").total
+        inline = gd.load_inline(INLINE, name="inline")
+        self.total, self.longest = inline.total, inline.longest
+        data = ROOT / "tests" / "testdata"
+        self.iterators = gd.load_inline((data / "iterators" / "iterators.go").read_text(), name="iterators")
+        self.tasks = gd.load_inline((data / "tasks" / "tasks.go").read_text(), name="tasks")
         self.switching = switching
         self.big = gd.zeros((1 << 11, 1 << 11), "int8").T
         self.makers: list[Callable[[float], object]] = [
@@ -90,7 +110,7 @@ class Work:
             except ImportError:
                 print(f"without {framework}, which is not there")
         self.anywhere = [self.exchange, self.views, self.kernels, self.values, self.callbacks, self.errors]
-        self.anywhere += [self.pickling, self.deleters]
+        self.anywhere += [self.pickling, self.deleters, self.streams, self.coroutines]
         self.alone = [self.interrupted, self.forks, self.ctrl_c, self.numbers, self.sent]
         for framework, piece in (("gevent", self.greenlets), ("torch.utils.data", self.loaders)):
             try:
@@ -178,6 +198,36 @@ class Work:
         thread = threading.Thread(target=lambda: [delete(m) for m, _ in owned])
         thread.start()
         thread.join()
+
+    def streams(self, v: float) -> None:
+        """Iterators that are left at some place, and an iterable that Go ranges over."""
+        for iterator in (self.iterators.count(2000), self.iterators.lazy()):
+            n = random.randrange(100)
+            assert [next(iterator) for _ in range(n)] == list(range(n))
+        assert self.longest("x" * i for i in range(500)) == "x" * 499
+        with self.iterators.count(3) as iterator:
+            assert list(iterator) == [0, 1, 2]
+
+    def coroutines(self, v: float) -> None:
+        """Calls in an event loop of their own, some of which are cancelled, and an asynchronous iterator that is left."""
+
+        async def main() -> None:
+            waiting = [asyncio.ensure_future(self.tasks.sleep(ms)) for ms in (0, 1, 2, 60_000) * 10]
+            done = await asyncio.gather(*(f for i, f in enumerate(waiting) if i % 4 < 3))
+            assert done == [0, 1, 2] * 10
+            for future in waiting[3::4]:
+                future.cancel()
+            await asyncio.gather(*waiting, return_exceptions=True)
+            x = np.full(9, v, "float32")
+            assert (await self.tasks.doubled(x, 0)).tolist() == [2 * v] * 9
+            async with self.tasks.ticks(10**9, 0) as ticks:
+                assert [await anext(ticks) for _ in range(20)] == list(range(20))
+
+        loop = asyncio.new_event_loop()  # asyncio.run() would take Ctrl-C from other work
+        try:
+            loop.run_until_complete(main())
+        finally:
+            loop.close()
 
     # ---- only on the main thread ----
 
