@@ -17,6 +17,7 @@ import (
 //
 // A nil *Ctx has no caller: memory is Go's, and Err is nil. It is for tests of functions in Go.
 type Ctx struct {
+	fn     *Func
 	host   Host
 	polled atomic.Int64          // when the host was polled last, since begin
 	reason atomic.Pointer[error] // the reason to stop
@@ -70,7 +71,7 @@ var (
 func (c *Call) Ctx() *Ctx {
 	if c.ctx == nil {
 		c.ctx = c.newCtx()
-		c.ctx.host, c.ctx.asked, c.ctx.scratch = c.host, &c.asked, c.host.Scratch()
+		c.ctx.fn, c.ctx.host, c.ctx.asked, c.ctx.scratch = c.fn, c.host, &c.asked, c.host.Scratch()
 		c.ctx.outputs = c.ctx.one[:0]
 	}
 	return c.ctx

@@ -54,7 +54,7 @@ func NewIterator(c *Call, prefetch int) *Iterator {
 	batch := prefetch / 2 // these are with the host, the others wait
 	it := &Iterator{label: c.fn.label(), limit: prefetch - batch, batch: max(batch, 1), ready: make(chan struct{}, 1)}
 	it.room.L = &it.mu
-	it.context, it.cancel = context.WithCancel(context.Background())
+	it.context, it.cancel = withRunning(it.label)
 	c.begun = it
 	return it
 }

@@ -88,7 +88,7 @@ func TaskFuncs() []Func {
 // NewTask returns a Task whose body has not begun.
 func NewTask(c *Call, body func(ctx context.Context) (give func(*Call), err error)) *Task {
 	t := &Task{label: c.fn.label(), later: c.fn.plan.later, extents: c.extents, body: body}
-	t.context, t.cancel = context.WithCancel(context.Background())
+	t.context, t.cancel = withRunning(t.label)
 	return t
 }
 

@@ -4,6 +4,7 @@ package library
 import "C"
 
 import (
+	"slices"
 	"unsafe"
 
 	"godlpack/dlpack"
@@ -11,6 +12,9 @@ import (
 	"godlpack/kernel"
 	"godlpack/packed"
 )
+
+// hidden are functions that are in no table, from number -1 downwards.
+var hidden = append(slices.Clip(logs.Funcs), kernel.ProgressFunc)
 
 // godlpackCall is the Go side of the table's entry gd_call; dropped: the host no longer has some objects. It never panics:
 // Func.Call recovers.
@@ -27,7 +31,7 @@ func godlpackCall(args *C.TVMValue, codes *C.int, n C.int, ret *C.TVMValue, retC
 	result := packed.Ret{Value: (*packed.Value)(unsafe.Pointer(ret)), Code: (*packed.Code)(unsafe.Pointer(retCode))}
 	functions, i := kernel.Funcs(), int(ctx.function)
 	if i < 0 {
-		functions, i = logs.Funcs, -1-i
+		functions, i = hidden, -1-i
 	}
 	err := error(nil)
 	if uint(i) < uint(len(functions)) {

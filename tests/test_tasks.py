@@ -9,6 +9,7 @@ import logging
 import os
 import pickle
 import random
+import signal
 import subprocess
 import sys
 import threading
@@ -58,7 +59,13 @@ def run_asyncio(main):
 
 
 def run_uvloop(main):
-    return pytest.importorskip("uvloop").run(main())
+    uvloop = pytest.importorskip("uvloop")
+    if threading.current_thread() is threading.main_thread():
+        try:
+            signal.set_wakeup_fd(signal.set_wakeup_fd(-1))
+        except ValueError as error:  # pytest runs on one of Go's threads: see internal/embedtest
+            pytest.skip(f"uvloop watches signals in Python's main thread: {error}")
+    return uvloop.run(main())
 
 
 def run_trio(main):
@@ -434,6 +441,7 @@ go = gd.load_module({loaded.__file__!r})
 def raises(*_):
     raise KeyboardInterrupt
 signal.signal(signal.SIGALRM, raises)
+broken = "Event loop stopped before Future completed.", "This event loop is already running"
 for _ in range(10):
     loop = asyncio.new_event_loop()
     for _ in range(20):
@@ -444,14 +452,20 @@ for _ in range(10):
             time.sleep(0.002)  # Python may have ignored the exception, in a finalizer
         except KeyboardInterrupt:
             pass
-        assert loop.run_until_complete(asyncio.wait_for(go.sleep(1), 20)) == 1
-        for task in tasks:
-            task.cancel()
-        loop.run_until_complete(asyncio.wait(tasks, timeout=0.02))  # asyncio itself may have lost some
+        try:
+            assert loop.run_until_complete(asyncio.wait_for(go.sleep(1), 20)) == 1
+            for task in tasks:
+                task.cancel()
+            loop.run_until_complete(asyncio.wait(tasks, timeout=0.02))  # asyncio itself may have lost some
+        except RuntimeError as error:  # asyncio's own: an exception as run_until_complete() begins or ends leaves it so
+            assert str(error) in broken, error
+            asyncio._set_running_loop(None)
+            loop._thread_id = None
+            break
     loop.close()
 print("done")
 """
-    assert python(script, timeout=60) == "done\n"
+    assert python(script, timeout=300) == "done\n"
 
 
 def test_loops_that_are_dropped(go):

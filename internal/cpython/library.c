@@ -198,7 +198,7 @@ static const char *state_of(const GDLibrary *t) {
 
 /* gd_library_open returns the table of a library. It opens and checks the library if necessary. f is the function that is
    called, NULL if the table is only read: no state counts as lost then. A function without a place in the table, one that takes
-   log records, does not open the library.
+   log records or progress, does not open the library.
    GIL: held; released while the library opens.
    Owns: the table lives for ever; NULL with an exception set on failure: ImportError if the file is no library of ours,
      RuntimeError if it is not the one that its functions were made from, or must not be called without its lost

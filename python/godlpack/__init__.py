@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from ._iterators import AsyncIterator, Iterator
     from ._library import load_module
     from ._logs import capture_logs
+    from ._progress import show_progress
     from ._threads import get_num_threads, set_num_threads
     from ._tool import BuildError
     from ._torch import torch_op
@@ -69,6 +70,7 @@ __all__ = [
     "load_inline",
     "load_module",
     "set_num_threads",
+    "show_progress",
     "torch_op",
     "zeros",
 ]
@@ -94,6 +96,7 @@ def __getattr__(name: str) -> object:
         "load_inline": "._inline",
         "load_module": "._library",
         "set_num_threads": "._threads",
+        "show_progress": "._progress",
         "torch_op": "._torch",
     }.get(name)
     if module is None:

@@ -72,6 +72,8 @@ classes: dict[tuple[str, int, int], tuple[type[Object], ...]] = {}
 exceptions: dict[tuple[str, int, int], tuple[type[Exception], ...]] = {}  # of each library, likewise
 # The functions of each library that start its log records, and take them (package internal/logs): -1 and -2 among its functions.
 log_functions: dict[tuple[str, int, int], tuple[Function, Function]] = {}
+# The function of each library that returns the progress of its calls (package kernel): -3.
+progress_functions: dict[tuple[str, int, int], Function] = {}
 # What starts the log records of a library when it has been opened: in a forked child again, and after an abandoned call.
 log_starters: dict[tuple[str, int, int], Callable[[], None]] = {}
 making = threading.RLock()  # threads that load a library at the same time get the same functions
@@ -162,6 +164,7 @@ def load_from(how: str, what: str, name: str, library: Path) -> ModuleType:
         made.reverse()
         if origin[3:] not in log_functions:
             log_functions[origin[3:]] = make_log_functions(origin, check)
+            progress_functions[origin[3:]] = make_hidden(origin, check, -3, "progress", "show")
         exported: list[Any] = [
             *make_classes(origin, types, declared, made, check),
             *make_exceptions(origin, errors, made),
@@ -484,13 +487,15 @@ def make(
 
 
 def make_log_functions(origin: Origin, check: Callable[..., None]) -> tuple[Function, Function]:
-    """The functions that start a library's log records, and take them. They do not open the library."""
+    """The functions that start a library's log records, and take them."""
+    start = make_hidden(origin, check, -1, "start_logs", "level", "wake")
+    return start, make_hidden(origin, check, -2, "take_logs", "handled", "most")
 
-    def one(index: int, name: str, *params: str) -> Any:
-        names = origin.module, "", f"({', '.join(params)})", params
-        return _function(origin.library, check, index, name, name, *names, 0, 0, False, None)
 
-    return one(-1, "start_logs", "level", "wake"), one(-2, "take_logs", "handled", "most")
+def make_hidden(origin: Origin, check: Callable[..., None], index: int, name: str, *params: str) -> Any:
+    """A function that is not in the library's table. It does not open the library."""
+    names = origin.module, "", f"({', '.join(params)})", params
+    return _function(origin.library, check, index, name, name, *names, 0, 0, False, None)
 
 
 def reduce(function: Function | Method | type[Object] | type[Exception]) -> str | tuple[Any, ...]:
