@@ -124,7 +124,7 @@ typedef struct {
 typedef struct GDContext GDContext;
 struct GDContext {
   uint32_t size;         /* sizeof(GDContext) of the host: later versions append */
-  int32_t function;      /* index of the function in GDLibrary.functions; -1 and -2 are those that take log records */
+  int32_t function;      /* index of the function in GDLibrary.functions; below 0, those that every library has */
   const uint64_t *flags; /* one for each argument, valid for tensors; NULL: unknown */
 
   /* Allocates an output in the caller's framework. The prototype has ndim, shape, dtype and device; data and strides are NULL.
@@ -175,6 +175,9 @@ struct GDContext {
      handled those up to a number.
          start_logs(level int, wake int)
          take_logs(handled int, most int) str
+     Number -3 returns what the calls have reported of their progress, as JSON (package kernel, ProgressFunc), and says whether
+     they are to report:
+         progress(show bool) str
    */
   uint64_t logged;
 };

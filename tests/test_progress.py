@@ -2,10 +2,12 @@
 
 import asyncio
 import io
+import shutil
 import sys
 import threading
 import time
 from contextlib import redirect_stderr
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -179,6 +181,17 @@ def test_without_asking(go, terminal):
     go.work(30, 30)
     assert not terminal()
     assert "godlpack-progress" not in [thread.name for thread in threading.enumerate()]
+
+
+def test_a_library_that_has_not_been_opened(go, terminal, tmp_path):
+    for file in Path(go.__file__).parent.iterdir():
+        shutil.copy(file, tmp_path)
+    other = gd.load_module(tmp_path / Path(go.__file__).name)
+    with gd.show_progress():
+        go.work(30, 30)
+        other.work(30, 30)
+        time.sleep(0.2)
+    assert [line[:12] for line in terminal() if "30/30" in line] == ["work(): 100%"] * 2
 
 
 def test_nested(go, terminal):

@@ -85,7 +85,7 @@ class Watch:
         """Shows what has changed. Without show, calls no longer report."""
         for library, progress in list(progress_functions.items()):
             with suppress(ImportError, RuntimeError):  # it does not run, or is older
-                for one in json.loads(progress(show)):
+                for one in json.loads(progress(show) or "[]"):  # None: it has not been opened
                     self.update((library, one["number"]), **one)
 
     def update(self, key: Any, label: str, done: int, total: int, over: bool, number: int) -> None:
@@ -190,9 +190,10 @@ def show_progress(show: bool = True) -> Shown:
     with changing:
         before = watch is not None
         if show and watch is None:
-            watch = Watch()
-            watch.look(True)
-            watch.thread.start()
+            begun = Watch()
+            begun.look(True)
+            begun.thread.start()
+            watch = begun
         elif not show and watch is not None:
             ended, watch = watch, None
             ended.end()
