@@ -7,7 +7,9 @@ import "C"
 
 import (
 	"errors"
+	"os/signal"
 	"runtime"
+	"syscall"
 
 	python3 "github.com/go-python/cpy3"
 
@@ -26,6 +28,7 @@ func Start(executable string) error {
 		return err
 	}
 	python3.Py_InitializeEx(false) // without Python's signal handlers: Go's stay
+	signal.Ignore(syscall.SIGPIPE) // as Python does: else a thread of Python ends the program when it writes to a closed connection
 	python3.PyEval_SaveThread()
 	return nil
 }
