@@ -17,6 +17,7 @@ NEEDS = {
     "bpe": ["hypothesis", "tokenizers"],
     "imagebatch": ["PIL"],
     "jsonnet": ["_gojsonnet"],
+    "shards": ["PIL", "pyarrow", "zstandard"],
     "textfeat": ["hypothesis", "sklearn"],
     "vecindex": ["usearch"],
 }  # for its tests, in addition to numpy and torch
@@ -24,10 +25,12 @@ QUICK = {
     "bpe": ["--megabytes", "0.3"],
     "imagebatch": ["--files", "4"],
     "jsonnet": [],
+    "shards": ["--samples", "400"],
     "textfeat": ["--texts", "4"],
     "vecindex": ["--vectors", "500"],
 }
-MODULES = {"jsonnet"}  # those that need modules of others, which Go fetches unless it has them
+MODULES = {"imagebatch", "jsonnet", "shards"}  # those that need modules of others, which Go fetches unless it has them
+USED = {"shards": ["imagebatch"]}  # examples that others are made of
 BUILD = "import godlpack.build, sys; godlpack.build.build_wheel(sys.argv[1])"
 
 
@@ -51,6 +54,8 @@ def example(request, tmp_path_factory) -> tuple[str, Path, Path]:
     source, wheels, installed = folder / "source", folder / "wheels", folder / "installed"
     ignored = shutil.ignore_patterns("*.so", "*.json", "*.pyi", "zz_godlpack.go", "__pycache__", "dist", ".venv")
     shutil.copytree(EXAMPLES / name, source, ignore=ignored)
+    for used in USED.get(name, []):
+        shutil.copytree(EXAMPLES / used, folder / used, ignore=ignored)
     if name in MODULES:
         fetch = [os.environ.get("GO", "go"), "list", "-deps", "."]
         subprocess.run(fetch, cwd=EXAMPLES / name, check=True, capture_output=True, timeout=300)

@@ -53,6 +53,7 @@ CHILDREN = [  # forks, and the end of a process whose daemon thread is in a call
     "tests/test_iterators.py::test_forked",
     "tests/test_tasks.py::test_fork",
     "tests/test_tasks.py::test_exit",
+    "tests/test_progress.py::test_a_bar_grows_to_its_end",
     "tests/test_context.py::test_forked",
 ]
 FRAMEWORKS = [  # torch and jax take most of a minute to load under the sanitizer

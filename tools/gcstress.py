@@ -26,6 +26,7 @@ TESTS += [
     "sequences",
     "tasks",
     "context",
+    "progress",
 ]
 PACKAGES = ["./packed", "./kernel", "./internal/elementwise", "./library", "./tvmffi"]  # those with pointers in values
 

@@ -3,6 +3,7 @@ package imagebatch
 import (
 	"fmt"
 	"os"
+	"sync"
 	"sync/atomic"
 
 	"godlpack/kernel"
@@ -58,11 +59,12 @@ func (b batch) decode(ctx *kernel.Ctx, n int, read func(i int) ([]byte, string, 
 	pixels, size := out.Slice(), 3*b.height*b.width
 	var failed failure
 	kernel.Parallel(ctx, n, func(lo, hi int) {
-		var w workspace
+		d := decoders.Get().(*Decoder)
+		defer decoders.Put(d)
 		for i := lo; i < hi && failed.before(i) && ctx.Err() == nil; i++ { // a piece may have many files
 			data, name, err := read(i)
 			if err == nil {
-				err = b.picture(&w, data, pixels[i*size:(i+1)*size])
+				err = d.Decode(data, b.height, b.width, pixels[i*size:(i+1)*size])
 			}
 			if err != nil {
 				failed.keep(i, kernel.Errorf(kernel.ValueError, "%s(): %s: %w", b.function, name, err))
@@ -75,30 +77,8 @@ func (b batch) decode(ctx *kernel.Ctx, n int, read func(i int) ([]byte, string, 
 	return out, failed.err()
 }
 
-// picture decodes one file into its place.
-func (b batch) picture(w *workspace, file, to []byte) error {
-	img, err := decode(file)
-	if err != nil {
-		return err
-	}
-	b.fill(w, planesOf(img), to)
-	return nil
-}
-
-// fill scales a picture into its place: three planes.
-func (b batch) fill(w *workspace, p picture, to []byte) {
-	size := b.height * b.width
-	for c, plane := range p.planes {
-		w.resample(plane, to[c*size:(c+1)*size], b.height, b.width)
-	}
-	switch {
-	case len(p.planes) == 1: // gray
-		copy(to[size:], to[:size])
-		copy(to[2*size:], to[:size])
-	case p.ycbcr:
-		toRGB(to[:size], to[size:2*size], to[2*size:])
-	}
-}
+// decoders are those that no goroutine uses: they have memory.
+var decoders = sync.Pool{New: func() any { return new(Decoder) }}
 
 // A failure is the error of the file with the lowest number among those that failed, in any order of the goroutines.
 type failure struct{ first atomic.Pointer[failedFile] }

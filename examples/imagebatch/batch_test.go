@@ -8,8 +8,10 @@ import (
 	"hash/crc32"
 	"image"
 	"image/color"
+	"image/draw"
 	"image/jpeg"
 	"image/png"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -99,7 +101,7 @@ func TestKindsOfImages(t *testing.T) {
 
 func scaled(p picture, height, width int) []byte {
 	to := make([]byte, 3*height*width)
-	batch{"", height, width}.fill(new(workspace), p, to)
+	new(Decoder).fill(p, height, width, to)
 	return to
 }
 
@@ -207,6 +209,54 @@ func TestBadFiles(t *testing.T) {
 	_, err := Decode(nil, []string{filepath.Join(t.TempDir(), "missing.jpg")}, 8, 8)
 	wantValueError(t, err, "no such file or directory")
 	wantValueError(t, err, "decode(): paths[0], ")
+}
+
+// Both decoders give the same, for each edge of the blocks that files consist of.
+func TestTurbo(t *testing.T) {
+	if !hasTurbo() {
+		t.Skip("libjpeg-turbo is not installed")
+	}
+	var d Decoder
+	for _, size := range [][2]int{{1, 1}, {2, 3}, {15, 17}, {16, 16}, {33, 8}, {500, 375}} {
+		rgb, gray := gradient(size[0], size[1]), image.NewGray(image.Rect(0, 0, size[0], size[1]))
+		draw.Draw(gray, gray.Rect, rgb, image.Point{}, draw.Src)
+		for _, img := range []image.Image{rgb, gray} {
+			file := encoded(t, img, "jpeg")
+			p, err := d.picture(file)
+			if err != nil || d.turbo == nil {
+				t.Fatal(err)
+			}
+			plain, err := jpeg.Decode(bytes.NewReader(file))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, to := range [][2]int{{1, 1}, {size[1], size[0]}, {20, 31}, {3, 700}} {
+				if off := largestDifference(scaled(p, to[0], to[1]), scaled(planesOf(plain), to[0], to[1])); off > 3 {
+					t.Errorf("%v of %T to %v: differ by %d", size, img, to, off)
+				}
+			}
+		}
+	}
+}
+
+// Each of many damaged files is decoded, or is an error.
+func TestDamagedFiles(t *testing.T) {
+	good := encoded(t, gradient(50, 40), "jpeg")
+	random := rand.New(rand.NewPCG(1, 2))
+	d, to := new(Decoder), make([]byte, 3*20*20)
+	refused := 0
+	for range 2000 {
+		file := slices.Clone(good)
+		for range 1 + random.IntN(3) {
+			file[random.IntN(len(file))] = byte(random.IntN(256))
+		}
+		if d.Decode(file[:len(file)-random.IntN(2)*random.IntN(len(file))], 20, 20, to) != nil {
+			refused++
+		}
+	}
+	if refused < 500 {
+		t.Errorf("%d of 2000 were refused", refused)
+	}
 }
 
 // bomb returns a small file whose header gives a large size.

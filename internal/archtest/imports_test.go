@@ -31,9 +31,14 @@ var mayImport = map[string][]string{
 // mayImportModule are the external modules that packages may import: every author inherits them, so there is only one, besides
 // that which an example wraps.
 var mayImportModule = map[string][]string{
-	"cuda":     {"github.com/ebitengine/purego"},
-	"tvmffi":   {"github.com/ebitengine/purego"},
-	"examples": {"github.com/google/go-jsonnet", "github.com/google/go-jsonnet/ast"},
+	"cuda":   {"github.com/ebitengine/purego"},
+	"tvmffi": {"github.com/ebitengine/purego"},
+	"examples": {
+		"github.com/ebitengine/purego", "github.com/google/go-jsonnet", "github.com/google/go-jsonnet/ast",
+		"github.com/klauspost/compress/gzip", "github.com/klauspost/compress/zstd", "github.com/minio/minio-go/v7",
+		"github.com/minio/minio-go/v7/pkg/credentials", "github.com/parquet-go/parquet-go", "github.com/parquet-go/parquet-go/format",
+		"github.com/valyala/fastjson",
+	},
 }
 
 // mayUseC are the packages that may import "C"; pyext/core has no C text, only flags for the linker.

@@ -24,12 +24,18 @@ var nested = map[string][]string{
 	},
 	"examples/biasgelu":   {"godlpack/cuda", "godlpack/dlpack", "godlpack/kernel", "godlpack/tensor"},
 	"examples/bpe":        {"godlpack/kernel", "godlpack/tensor"},
-	"examples/imagebatch": {"godlpack/dlpack", "godlpack/kernel", "godlpack/tensor"}, // as any author's project
+	"examples/imagebatch": {"github.com/ebitengine/purego", "godlpack/dlpack", "godlpack/kernel", "godlpack/tensor"},
 	"examples/jsonnet":    {"github.com/google/go-jsonnet", "github.com/google/go-jsonnet/ast", "godlpack/kernel"},
-	"examples/textfeat":   {"godlpack/dlpack", "godlpack/kernel", "godlpack/tensor"},
-	"examples/vecindex":   {"godlpack/kernel", "godlpack/tensor"},
-	"internal/embedtest":  {"github.com/go-python/cpy3", "godlpack/internal/cpython", "godlpack/pyext", "godlpack/tensor"},
-	"tools":               {},
+	"examples/shards": {
+		"github.com/johannesboyne/gofakes3", "github.com/johannesboyne/gofakes3/backend/s3mem", // its tests
+		"github.com/klauspost/compress/gzip", "github.com/klauspost/compress/zstd", "github.com/minio/minio-go/v7",
+		"github.com/minio/minio-go/v7/pkg/credentials", "github.com/parquet-go/parquet-go", "github.com/parquet-go/parquet-go/format",
+		"github.com/valyala/fastjson", "godlpack/dlpack", "godlpack/kernel", "godlpack/tensor",
+	},
+	"examples/textfeat":  {"godlpack/dlpack", "godlpack/kernel", "godlpack/tensor"},
+	"examples/vecindex":  {"godlpack/kernel", "godlpack/tensor"},
+	"internal/embedtest": {"github.com/go-python/cpy3", "godlpack/internal/cpython", "godlpack/pyext", "godlpack/tensor"},
+	"tools":              {},
 }
 
 func TestNestedModules(t *testing.T) {
