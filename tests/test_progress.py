@@ -130,13 +130,13 @@ def terminal(monkeypatch):
 
 def test_a_bar_grows_to_its_end(go, terminal):
     with gd.show_progress():
-        go.work(60, 60)
+        go.work(150, 150)
         time.sleep(0.2)
     *shown, last, end = terminal()
-    assert end == "\n" and last == f"work(): 100% [{'#' * 30}] 60/60"
-    assert len(shown) >= 3 and all(text.startswith("work(): ") for text in shown)
+    assert end == "\n" and last == f"work(): 100% [{'#' * 30}] 150/150"
+    assert len(shown) >= 2 and all(text.startswith("work(): ") for text in shown)
     numbers = [int(text.rpartition(" ")[2].partition("/")[0]) for text in shown]
-    assert numbers == sorted(numbers) and numbers[0] < 60
+    assert numbers == sorted(numbers) and numbers[0] < 150
 
 
 def test_strange_numbers(go, terminal):
